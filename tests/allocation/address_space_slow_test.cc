@@ -192,8 +192,10 @@ class AddressSpaceTest : public ::testing::Test {
   std::array<std::unique_ptr<Member>, kMembers> members_;
 };
 
-TEST_F(AddressSpaceTest, FLT_A18_AFollowerWithoutAddressSpaceHaltsAndItsProcessLives) { runs_out_of_address_space(false); }
-TEST_F(AddressSpaceTest, FLT_A18_ALeaderWithoutAddressSpaceHaltsAndItsProcessLives) { runs_out_of_address_space(true); }
+// Covers: FLT_A18
+TEST_F(AddressSpaceTest, AFollowerWithoutAddressSpaceHaltsAndItsProcessLives) { runs_out_of_address_space(false); }
+// Covers: FLT_A18
+TEST_F(AddressSpaceTest, ALeaderWithoutAddressSpaceHaltsAndItsProcessLives) { runs_out_of_address_space(true); }
 
 }  // namespace
 }  // namespace coordkit::testkit

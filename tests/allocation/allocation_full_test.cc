@@ -19,7 +19,8 @@ constexpr uint64_t kParts = 8;
 // How many further allocations fail with each, and which part of the stacks.
 class AllocationFullTest : public ::testing::TestWithParam<std::tuple<uint64_t, uint64_t>> {};
 
-TEST_P(AllocationFullTest, FLT_A18_EachFailsOnceAndEndsNoProcessHangsNothingAndLosesNothing) {
+// Covers: FLT_A18
+TEST_P(AllocationFullTest, EachFailsOnceAndEndsNoProcessHangsNothingAndLosesNothing) {
   if (!replaces_malloc()) GTEST_SKIP() << "this build has a malloc() of its own";
   const SweepResult result = sweep_allocations({.time_max = 2700s,
                                                 .stack_depth = FailedAllocation::kFramesMax,

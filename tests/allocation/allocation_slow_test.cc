@@ -18,7 +18,8 @@ int number_in(const char* variable, int otherwise) {
   return value == nullptr ? otherwise : std::atoi(value);
 }
 
-TEST(AllocationTest, FLT_A18_OneThatFailsEndsNoProcessHangsNothingAndLosesNothing) {
+// Covers: FLT_A18
+TEST(AllocationTest, OneThatFailsEndsNoProcessHangsNothingAndLosesNothing) {
   if (!replaces_malloc()) GTEST_SKIP() << "this build has a malloc() of its own";
   const SweepResult result = sweep_allocations({.time_max = std::chrono::seconds(number_in("COORDKIT_SWEEP_SECONDS", 30)),
                                                 .stack_depth = number_in("COORDKIT_SWEEP_FRAMES", 10),

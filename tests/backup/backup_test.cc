@@ -49,7 +49,8 @@ TEST_F(BackupTest, ARestoredClusterHasTheKeysAndServes) {
   for (uint64_t id = 1; id <= 3; ++id) expect_keys(restored[id], 60);
 }
 
-TEST_F(BackupTest, INV_L04_TokensAndRevisionsOfTheNewClusterAreAboveAllOfTheFormer) {
+// Covers: INV_L04
+TEST_F(BackupTest, TokensAndRevisionsOfTheNewClusterAreAboveAllOfTheFormer) {
   ASSERT_NO_FATAL_FAILURE(fill(20));
   Session session = original.session(1);
   Token highest;
@@ -214,7 +215,8 @@ TEST_F(BackupTest, ABackupNeverReplacesAFile) {
 }
 
 // It was made there, and the next start refused the directory as foreign.
-TEST_F(BackupTest, FLT_D13_ABackupIsNotMadeInADataDirectory) {
+// Covers: FLT_D13
+TEST_F(BackupTest, ABackupIsNotMadeInADataDirectory) {
   ASSERT_NO_FATAL_FAILURE(fill(1));
   const fs::path data = directory();
   EXPECT_THAT(original[1].backup(data / "monday").status(), Is(Reason::InvalidArgument));
@@ -226,7 +228,8 @@ TEST_F(BackupTest, FLT_D13_ABackupIsNotMadeInADataDirectory) {
   EXPECT_THAT(inspect_directory(directory())->problems, IsEmpty());
 }
 
-TEST_F(BackupTest, FLT_D13_ADirectoryIsNotRestoredIntoADataDirectory) {
+// Covers: FLT_D13
+TEST_F(BackupTest, ADirectoryIsNotRestoredIntoADataDirectory) {
   ASSERT_NO_FATAL_FAILURE(fill(1));
   original.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());
@@ -365,7 +368,8 @@ TEST_F(BackupTest, EveryDamagedBackupIsRefusedAndLeavesNothing) {
   EXPECT_THAT(restore_backup(file, restored.restore_options()).status(), IsOk());
 }
 
-TEST_F(BackupTest, FLT_D14_ABackupOfANewerVersionIsToldApart) {
+// Covers: FLT_D14
+TEST_F(BackupTest, ABackupOfANewerVersionIsToldApart) {
   ASSERT_NO_FATAL_FAILURE(fill(1));
   original.close(1);
   ASSERT_NO_FATAL_FAILURE(make_backup());

@@ -84,7 +84,8 @@ TEST_F(InspectTest, NotAByteChangesAndTheReplicaStartsAgain) {
   expect_keys(cluster[1], 40);
 }
 
-TEST_F(InspectTest, FLT_D13_ADirectoryInUseIsRefusedAndItsReplicaGoesOn) {
+// Covers: FLT_D13
+TEST_F(InspectTest, ADirectoryInUseIsRefusedAndItsReplicaGoesOn) {
   ASSERT_NO_FATAL_FAILURE(fill(5));
   const absl::Status refused = inspect_directory(directory()).status();
   EXPECT_THAT(refused, Is(Reason::InUse));
@@ -156,7 +157,8 @@ TEST_F(InspectTest, ACopyUnderLoadHoldsWhatWasAcknowledgedBefore) {
   EXPECT_EQ(last->state->keys, acknowledged);
 }
 
-TEST_F(InspectTest, FLT_D13_WhatIsNoDataDirectoryIsToldApart) {
+// Covers: FLT_D13
+TEST_F(InspectTest, WhatIsNoDataDirectoryIsToldApart) {
   Folder folder;
   EXPECT_THAT(inspect_directory(folder.path() / "missing").status(), Is(Reason::NotFound));
   EXPECT_THAT(inspect_directory(folder.path()).status(), Is(Reason::ForeignData)) << "an empty one";
@@ -177,7 +179,8 @@ TEST_F(InspectTest, ABlankReplicaIsNoProblem) {
   EXPECT_FALSE(report->state);
 }
 
-TEST_F(InspectTest, FLT_D06_ASpoiledCopyOfAHeaderOfASegmentIsAProblem) {
+// Covers: FLT_D06
+TEST_F(InspectTest, ASpoiledCopyOfAHeaderOfASegmentIsAProblem) {
   ASSERT_NO_FATAL_FAILURE(fill(40));
   cluster.close(1);
   size_t segments = 0;
@@ -291,7 +294,7 @@ class SpoiledDirectoryTest : public InspectTest {
   BackupInfo info;
 };
 
-TEST_F(SpoiledDirectoryTest, EveryFileInEveryWay) {
+TEST_F(SpoiledDirectoryTest, AnySpoiledFileIsNamedOrStillReadTruly) {
   for (const auto& entry : fs::recursive_directory_iterator(directory())) {
     if (!entry.is_regular_file() || entry.path().filename() == "reserve" || entry.path().extension() == ".spare") continue;
     try_all(entry.path(), 12);

@@ -79,7 +79,8 @@ TEST_F(LiveBackupTest, ABackupUnderLoadHasAllThatWasAcknowledgedBeforeIt) {
   }
 }
 
-TEST_F(LiveBackupTest, INV_L04_ARestoredClusterEndsTheSessionsAndGrantsAboveAllTokens) {
+// Covers: INV_L04
+TEST_F(LiveBackupTest, ARestoredClusterEndsTheSessionsAndGrantsAboveAllTokens) {
   ASSERT_NO_FATAL_FAILURE(original.open_all());
   Session session = original.session(2, 8s);
   auto grant = session.acquire("billing", {.timeout = kPatience});

@@ -30,7 +30,8 @@ class RecoverTest : public ::testing::Test {
   }
 };
 
-TEST_F(RecoverTest, FLT_P20_OneOfThree) {
+// Covers: FLT_P20
+TEST_F(RecoverTest, OneDirectoryOfThreeBecomesAWholeCluster) {
   Cluster cluster(3);
   ASSERT_NO_FATAL_FAILURE(run(cluster, 40));
   ASSERT_NO_FATAL_FAILURE(catch_up(cluster[2]));
@@ -58,7 +59,8 @@ TEST_F(RecoverTest, FLT_P20_OneOfThree) {
 }
 
 // Two of five are gone for good, one of which held the newest entries; the better of the remaining two is taken.
-TEST_F(RecoverTest, FLT_P20_TwoOfFiveAndTheBetterOneIsTaken) {
+// Covers: FLT_P20
+TEST_F(RecoverTest, TwoOfFiveAndTheBetterOneIsTaken) {
   Cluster cluster(5);
   ASSERT_NO_FATAL_FAILURE(run(cluster, 20));
   for (uint64_t id = 1; id <= 5; ++id) ASSERT_NO_FATAL_FAILURE(catch_up(cluster[id]));
@@ -106,7 +108,8 @@ TEST_F(RecoverTest, WithoutTheFlagNothingIsWritten) {
   EXPECT_THAT(tree(made.folder()), IsEmpty());
 }
 
-TEST_F(RecoverTest, FLT_P20_AMajorityIsNotRecoveredButStarted) {
+// Covers: FLT_P20
+TEST_F(RecoverTest, AMajorityIsNotRecoveredButStarted) {
   Cluster cluster(3);
   ASSERT_NO_FATAL_FAILURE(run(cluster, 5));
   for (uint64_t id = 1; id <= 3; ++id) cluster.close(id);
@@ -140,7 +143,8 @@ void begin_to_leave_alone(const std::string& directory) {
 }
 
 // It was taken for a majority of one, and the advice was to start it: it waits for the others for ever.
-TEST_F(RecoverTest, FLT_P20_OneHalfOfAChangeOfMembersIsNoMajority) {
+// Covers: FLT_P20
+TEST_F(RecoverTest, OneHalfOfAChangeOfMembersIsNoMajority) {
   Cluster cluster(3);
   ASSERT_NO_FATAL_FAILURE(run(cluster, 20));
   ASSERT_NO_FATAL_FAILURE(catch_up(cluster[1]));
@@ -187,7 +191,8 @@ TEST_F(RecoverTest, ADamagedDirectoryIsPassedOverAndSaidSo) {
 }
 
 // A directory that cannot be looked at for another reason than damage may be whole, and is not counted as lost.
-TEST_F(RecoverTest, FLT_P20_OnlyADamagedDirectoryIsPassedOver) {
+// Covers: FLT_P20
+TEST_F(RecoverTest, OnlyADamagedDirectoryIsPassedOver) {
   Cluster cluster(3);
   ASSERT_NO_FATAL_FAILURE(run(cluster, 10));
   cluster.close(2);

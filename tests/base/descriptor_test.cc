@@ -30,7 +30,8 @@ class StreamsClosed {
   std::vector<std::pair<int, int>> saved_;
 };
 
-TEST(DescriptorTest, FLT_A16_WhatIsOpenedGetsANumberFromThreeOnWhicheverStreamsAreClosed) {
+// Covers: FLT_A16
+TEST(DescriptorTest, WhatIsOpenedGetsANumberFromThreeOnWhicheverStreamsAreClosed) {
   for (const std::vector<int>& closed : std::vector<std::vector<int>>{{0}, {1}, {2}, {0, 2}, {0, 1, 2}, {}}) {
     std::vector<Descriptor> made;
     std::vector<bool> free_again;
@@ -50,7 +51,8 @@ TEST(DescriptorTest, FLT_A16_WhatIsOpenedGetsANumberFromThreeOnWhicheverStreamsA
   }
 }
 
-TEST(DescriptorTest, FLT_A16_AStreamThatIsKeptCannotBeWrittenToAndIsFreedWithItsLastUser) {
+// Covers: FLT_A16
+TEST(DescriptorTest, AStreamThatIsKeptCannotBeWrittenToAndIsFreedWithItsLastUser) {
   int other = -1, written = 0, error = 0;
   bool kept_by_one = false, freed = false;
   {
@@ -75,7 +77,8 @@ TEST(DescriptorTest, FLT_A16_AStreamThatIsKeptCannotBeWrittenToAndIsFreedWithIts
   EXPECT_TRUE(freed);
 }
 
-TEST(DescriptorTest, FLT_A16_AStreamThatTheHostOpensMeanwhileStaysOpen) {
+// Covers: FLT_A16
+TEST(DescriptorTest, AStreamThatTheHostOpensMeanwhileStaysOpen) {
   bool open = false;
   {
     const StreamsClosed streams({0});

@@ -51,12 +51,14 @@ class FlatTableTest : public ::testing::Test {
   }
 };
 
-TEST_F(FlatTableTest, FLT_A18_ASetThatCannotGrowIsEmptyAndUsable) {
+// Covers: FLT_A18
+TEST_F(FlatTableTest, ASetThatCannotGrowIsEmptyAndUsable) {
   Set set;
   starve(set, [](Set& into, int key) { into.insert(key); });
 }
 
-TEST_F(FlatTableTest, FLT_A18_AMapThatCannotGrowIsEmptyAndUsableWhicheverWayItIsFilled) {
+// Covers: FLT_A18
+TEST_F(FlatTableTest, AMapThatCannotGrowIsEmptyAndUsableWhicheverWayItIsFilled) {
   Map by_bracket;
   starve(by_bracket, [](Map& into, int key) { into[key] = nullptr; });
   Map by_emplace;
@@ -65,7 +67,8 @@ TEST_F(FlatTableTest, FLT_A18_AMapThatCannotGrowIsEmptyAndUsableWhicheverWayItIs
   starve(by_try, [](Map& into, int key) { into.try_emplace(key, nullptr); });
 }
 
-TEST_F(FlatTableTest, FLT_A18_OneThatCannotReserveIsEmptyAndCanBeDestroyed) {
+// Covers: FLT_A18
+TEST_F(FlatTableTest, OneThatCannotReserveIsEmptyAndCanBeDestroyed) {
   Set set;
   for (int i = 0; i < 100; ++i) set.insert(i);
   out_of_memory = true;

@@ -65,7 +65,7 @@ struct Other {
   std::shared_ptr<int> kept;
 };
 
-TEST(PoolTest, AReferenceToEitherOfTwoKinds) {
+TEST(PoolTest, AReferenceToTwoKindsHasTheSizeOfAPointerAndFreesWhatItLeaves) {
   using Either = PoolRefOfTwo<Node, Other>;
   static_assert(sizeof(Either) == sizeof(void*));
   const auto node = std::make_shared<int>(1);

@@ -30,7 +30,8 @@ TEST(RowDigestTest, RemovingUndoesAddingInAnyOrder) {
   EXPECT_NE(digest.value(), RowDigest().value());
 }
 
-TEST(ChunkTest, FLT_D08_EveryPartOfAChunkIsInItsSum) {
+// Covers: FLT_D08
+TEST(ChunkTest, EveryPartOfAChunkIsInItsSum) {
   const KeyRange range{"a", "d"};
   const Rows rows = {{"b", "1"}, {"c", ""}};
   const uint64_t sum = chunk_sum(range, rows);

@@ -18,7 +18,7 @@ std::string hex(const Sha256& digest) {
   return out;
 }
 
-TEST(Sha256Test, PublishedVectors) {
+TEST(Sha256Test, DigestsEqualThePublishedVectors) {
   EXPECT_EQ(hex(sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(hex(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),

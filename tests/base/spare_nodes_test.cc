@@ -32,7 +32,7 @@ TEST(SpareNodesTest, ANodeIsMadeWhereAFreedOneOfItsSizeWas) {
   shelf.give_back(larger, 200);
 }
 
-TEST(SpareNodesTest, FewAreKept) {
+TEST(SpareNodesTest, OnlyTheEightNewestNodesAreKept) {
   NodeShelf shelf;
   std::vector<void*> nodes;
   for (int i = 0; i < 100; ++i) nodes.push_back(shelf.take(64));

@@ -56,7 +56,7 @@ TEST(IdTest, IsAKeyOfUnorderedContainers) {
   EXPECT_EQ((std::unordered_set<Token>{Token(3), Token(3), Token(4)}).size(), 2u);
 }
 
-TEST(NamesTest, PrintByFmt) {
+TEST(NamesTest, EnumeratorsArePrintedByFmtAsTheirNames) {
   EXPECT_EQ(fmt::format("{} {:>10} {}", ReplicaState::Ready, FenceMode::Shared, Reason::Held), "Ready     Shared Held");
 }
 

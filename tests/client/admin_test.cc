@@ -38,7 +38,8 @@ class AdminTest : public TwoMembersTest {
 
 // ---- the end of a lock-delay
 
-TEST_F(AdminTest, S40_AnAdministratorEndsADelayAndTheFirstInLineIsGranted) {
+// Covers: S-40
+TEST_F(AdminTest, AnAdministratorEndsADelayAndTheFirstInLineIsGranted) {
   const SessionRef mine = open(one), theirs = open(two);
   ASSERT_TRUE(acquire(one, mine, {.delay = 60s}).ok());
   const auto waiting = acquire(two, theirs, {.wait = LockWait::endless()});
@@ -56,7 +57,8 @@ TEST_F(AdminTest, S40_AnAdministratorEndsADelayAndTheFirstInLineIsGranted) {
   EXPECT_EQ(again.outcome(), Outcome::NoEffect);
 }
 
-TEST_F(AdminTest, S40_AMalformedNameIsRefusedAtTheDoor) {
+// Covers: S-40
+TEST_F(AdminTest, AMalformedNameIsRefusedAtTheDoor) {
   Answer<void> none, huge;
   one.client.clear_delay("", none.callback());
   one.client.clear_delay(std::string(1025, 'x'), huge.callback());
@@ -70,7 +72,8 @@ TEST_F(AdminTest, S40_AMalformedNameIsRefusedAtTheDoor) {
 
 // ---- reading
 
-TEST_F(AdminTest, S56_LocksOfASessionComeInGrantOrderAndInPages) {
+// Covers: S-56
+TEST_F(AdminTest, LocksOfASessionComeInGrantOrderAndInPages) {
   const SessionRef mine = open(one), theirs = open(two);
   const auto first = acquire(one, mine, {.owner_tag = "t"}, "x");
   ASSERT_TRUE(acquire(two, theirs, {}, "y").ok());
@@ -98,7 +101,8 @@ TEST_F(AdminTest, S56_LocksOfASessionComeInGrantOrderAndInPages) {
   EXPECT_EQ(unnamed.reason(), Reason::InvalidArgument);
 }
 
-TEST_F(AdminTest, S56_StatisticsCountWhatBecameOfAcquires) {
+// Covers: S-56
+TEST_F(AdminTest, StatisticsCountWhatBecameOfAcquires) {
   const SessionRef mine = open(one), theirs = open(two);
   const auto held = acquire(one, mine, {});
   EXPECT_EQ(acquire(two, theirs, {}).reason(), Reason::Held);
@@ -127,7 +131,8 @@ TEST_F(AdminTest, S56_StatisticsCountWhatBecameOfAcquires) {
   EXPECT_LT(there.wait_times.longest(), 220ms);
 }
 
-TEST_F(AdminTest, S56_LocalGrantsOfAnyThreadAreCounted) {
+// Covers: S-56
+TEST_F(AdminTest, LocalGrantsOfAnyThreadAreCounted) {
   const SessionRef mine = open(one);
   const AcquireOptions sticky{.wait = LockWait::endless(), .sticky = true};
   release(one, *acquire(one, mine, sticky));
@@ -142,7 +147,8 @@ TEST_F(AdminTest, S56_LocalGrantsOfAnyThreadAreCounted) {
   EXPECT_EQ(one.client.lock_statistics().local_grants, 2u) << "a session that is gone has been";
 }
 
-TEST_F(AdminTest, S56_ExpiriesAreThoseOfAnybodyAndClosesAreNone) {
+// Covers: S-56
+TEST_F(AdminTest, ExpiriesAreThoseOfAnybodyAndClosesAreNone) {
   const SessionRef mine = open(one), theirs = open(two);
   Answer<void> closed;
   two.client.close(theirs, closed.callback());
@@ -153,7 +159,8 @@ TEST_F(AdminTest, S56_ExpiriesAreThoseOfAnybodyAndClosesAreNone) {
   EXPECT_EQ(two.client.lock_statistics().expiries, 1u);
 }
 
-TEST(WaitTimesTest, S56_BucketsDoubleAndAPercentileIsNeverBelow) {
+// Covers: S-56
+TEST(WaitTimesTest, BucketsDoubleAndAPercentileIsNeverBelow) {
   WaitTimes times;
   EXPECT_EQ(times.percentile(50), 0ns);
   for (const Duration waited :
@@ -173,7 +180,8 @@ TEST(WaitTimesTest, S56_BucketsDoubleAndAPercentileIsNeverBelow) {
 
 // ---- campaigns
 
-TEST_F(AdminTest, S37_WhoLeadsAlreadyProclaimsIfItSaidSo) {
+// Covers: S-37
+TEST_F(AdminTest, WhoLeadsAlreadyProclaimsIfItSaidSo) {
   const SessionRef mine = open(one);
   const auto leads = campaign(one, mine, {.value = "first"});
   ASSERT_TRUE(leads.ok());
@@ -190,7 +198,8 @@ TEST_F(AdminTest, S37_WhoLeadsAlreadyProclaimsIfItSaidSo) {
   EXPECT_EQ(leader(), "vacant");
 }
 
-TEST_F(AdminTest, S37_ProclaimIfLeaderWaitsInLineBehindAnother) {
+// Covers: S-37
+TEST_F(AdminTest, ProclaimIfLeaderWaitsInLineBehindAnother) {
   const SessionRef mine = open(one), theirs = open(two);
   const auto first = campaign(one, mine, {.value = "one"});
   const auto second = campaign(two, theirs, {.wait = LockWait::endless(), .value = "two", .proclaim_if_leader = true});
@@ -200,7 +209,8 @@ TEST_F(AdminTest, S37_ProclaimIfLeaderWaitsInLineBehindAnother) {
   EXPECT_EQ(leader(), "two");
 }
 
-TEST_F(AdminTest, S37_ALeadershipThatIsBeingGivenUpIsNotProclaimedAnew) {
+// Covers: S-37
+TEST_F(AdminTest, ALeadershipThatIsBeingGivenUpIsNotProclaimedAnew) {
   const SessionRef mine = open(one);
   const auto leads = campaign(one, mine, {.value = "first"});
   Answer<HoldRef> again;
@@ -212,7 +222,8 @@ TEST_F(AdminTest, S37_ALeadershipThatIsBeingGivenUpIsNotProclaimedAnew) {
   EXPECT_EQ(leader(), "second");
 }
 
-TEST_F(AdminTest, S37_WhoSharesTheLockDoesNotLead) {
+// Covers: S-37
+TEST_F(AdminTest, WhoSharesTheLockDoesNotLead) {
   const SessionRef mine = open(one), theirs = open(two);
   const auto first = acquire(one, mine, {.mode = LockMode::Shared}), second = acquire(two, theirs, {.mode = LockMode::Shared});
   ASSERT_TRUE(first.ok() && second.ok());
@@ -229,7 +240,8 @@ TEST_F(AdminTest, S37_WhoSharesTheLockDoesNotLead) {
 }
 
 // Found leading by a look alone, it has sent nothing but the proclamation.
-TEST_F(AdminTest, S37_S59_AProclamationThatIsUnderWayIsNotSaidToHaveHadNoEffect) {
+// Covers: S-37 S-59
+TEST_F(AdminTest, AProclamationThatIsUnderWayIsNotSaidToHaveHadNoEffect) {
   const SessionRef mine = open(one);
   const auto leads = campaign(one, mine, {.value = "first"});
   ASSERT_TRUE(leads.ok());
@@ -251,7 +263,8 @@ TEST_F(AdminTest, S37_S59_AProclamationThatIsUnderWayIsNotSaidToHaveHadNoEffect)
 
 // ---- fences
 
-TEST(WhileFreeTest, S54_AFenceMayAskForALockThatNobodyHolds) {
+// Covers: S-54
+TEST(WhileFreeTest, AFenceMayAskForALockThatNobodyHolds) {
   FakeEngine engine;
   Client client(engine, ClientOptions{});
   EngineEffects effects;
@@ -283,7 +296,8 @@ class FencedSentenceTest : public ClientBench {
   }
 };
 
-TEST_F(FencedSentenceTest, S54_WhoAskedForAFreeLockIsNotToldToGiveUpAGrant) {
+// Covers: S-54
+TEST_F(FencedSentenceTest, WhoAskedForAFreeLockIsNotToldToGiveUpAGrant) {
   EXPECT_THAT(said_of(while_free("billing")), testing::HasSubstr("write again when the lock is free"));
   EXPECT_THAT(said_of({"billing", Token(7), Fence::Wants::HeldExclusively}), testing::HasSubstr("upgrade the grant"));
   EXPECT_EQ(said_of({"billing", Token(7)}), "give up this grant");

@@ -26,7 +26,8 @@ TEST(ClientOptionsTest, EveryProblemIsNamedAtOnce) {
   EXPECT_TRUE(ClientOptions{}.validate().ok());
 }
 
-TEST_F(CallTest, FLT_A05_BadInputIsRefusedBeforeTheLogWithASentence) {
+// Covers: FLT_A05
+TEST_F(CallTest, BadInputIsRefusedBeforeTheLogWithASentence) {
   const SessionRef session = open();
   engine.posted.clear();
   std::vector<std::pair<std::string, absl::Status>> answers;
@@ -80,7 +81,8 @@ TEST_F(CallTest, FLT_A05_BadInputIsRefusedBeforeTheLogWithASentence) {
   EXPECT_EQ(reason_of(answers[16].second), Reason::EmptyKey);
 }
 
-TEST_F(CallTest, S59_ADeadlineThatIsPastEndsTheCallBeforeAnythingIsSent) {
+// Covers: S-59
+TEST_F(CallTest, ADeadlineThatIsPastEndsTheCallBeforeAnythingIsSent) {
   Answer<PutResult> put;
   client.put("k", "v", put.callback(), {.deadline = now.lagging});
   turn();
@@ -89,7 +91,8 @@ TEST_F(CallTest, S59_ADeadlineThatIsPastEndsTheCallBeforeAnythingIsSent) {
   EXPECT_THAT(engine.posted, IsEmpty());
 }
 
-TEST_F(CallTest, S59_EveryCallEndsAtItsDeadlineEvenIfTheEngineIsSilent) {
+// Covers: S-59
+TEST_F(CallTest, EveryCallEndsAtItsDeadlineEvenIfTheEngineIsSilent) {
   const SessionRef session = open(1000, 1h);
   const HoldRef grant = hold(session);
   Answer<SessionRef> opened;
@@ -142,7 +145,8 @@ TEST_F(CallTest, S59_EveryCallEndsAtItsDeadlineEvenIfTheEngineIsSilent) {
 }
 
 // The table of call.h: each of them, cancelled after it was sent, is answered in the next turn; persistent ones continue.
-TEST_F(CallTest, S59_EveryCancelledCallEndsAndOnlyThatOne) {
+// Covers: S-59
+TEST_F(CallTest, EveryCancelledCallEndsAndOnlyThatOne) {
   const SessionRef session = open(1000, 1h);
   const HoldRef grant = hold(session);
   Answer<SessionRef> opened;
@@ -176,7 +180,8 @@ TEST_F(CallTest, S59_EveryCancelledCallEndsAndOnlyThatOne) {
   EXPECT_EQ(put.times(), 1);
 }
 
-TEST_F(CallTest, S59_REG_F16_OfManyCallsCancelledInAnyOrderOnlyTheRightOnesEnd) {
+// Covers: S-59 REG_F16
+TEST_F(CallTest, OfManyCallsCancelledInAnyOrderOnlyTheRightOnesEnd) {
   constexpr size_t kCalls = 200;
   const SessionRef session = open(1000, 1h);
   std::vector<Answer<HoldRef>> answers(kCalls);
@@ -284,7 +289,8 @@ TEST_F(CallTest, CallsBeyondTheLimitAreRefusedAtTheEntranceButReleasesAreNot) {
   EXPECT_THAT(reasons, SizeIs(3));
 }
 
-TEST_F(CallTest, FLT_O01_WhatTheEngineHasNotEndedYetIsLeftToItBecauseItKnowsMore) {
+// Covers: FLT_O01
+TEST_F(CallTest, WhatTheEngineHasNotEndedYetIsLeftToItBecauseItKnowsMore) {
   Answer<PutResult> put;
   client.put("k", "v", put.callback(), {.deadline = now.lagging + 1s});
   turn();
@@ -297,7 +303,8 @@ TEST_F(CallTest, FLT_O01_WhatTheEngineHasNotEndedYetIsLeftToItBecauseItKnowsMore
   EXPECT_EQ(put.reason(), Reason::CallTimeout);
 }
 
-TEST_F(CallTest, REG_R79_FLT_A01_ACallbackMayCallAnythingAgain) {
+// Covers: REG_R79 FLT_A01
+TEST_F(CallTest, ACallbackMayCallAnythingAgain) {
   const SessionRef session = open();
   std::vector<std::string> order;
   Answer<HoldRef> nested;
@@ -322,7 +329,8 @@ TEST_F(CallTest, REG_R79_FLT_A01_ACallbackMayCallAnythingAgain) {
   EXPECT_THAT(order, ElementsAre("put", "refused", "get", "closed"));
 }
 
-TEST_F(CallTest, REG_R79_ACallbackMayStopTheClient) {
+// Covers: REG_R79
+TEST_F(CallTest, ACallbackMayStopTheClient) {
   const SessionRef session = open();
   Answer<void> other;
   int calls = 0;
@@ -344,7 +352,8 @@ TEST_F(CallTest, REG_R79_ACallbackMayStopTheClient) {
   EXPECT_EQ(client.next_turn(now), Duration::max());
 }
 
-TEST_F(CallTest, REG_R80_StopEndsCallsMakesHandlesInvalidAndNothingRunsAfterIt) {
+// Covers: REG_R80
+TEST_F(CallTest, StopEndsCallsMakesHandlesInvalidAndNothingRunsAfterIt) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   bool stopped = false;
@@ -371,7 +380,8 @@ TEST_F(CallTest, REG_R80_StopEndsCallsMakesHandlesInvalidAndNothingRunsAfterIt) 
   EXPECT_EQ(sent.times(), 1);
 }
 
-TEST_F(CallTest, REG_R80_AfterStopEveryCallIsClosedAndHandlesOutliveTheClient) {
+// Covers: REG_R80
+TEST_F(CallTest, AfterStopEveryCallIsClosedAndHandlesOutliveTheClient) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   client.stop();
@@ -429,7 +439,8 @@ TEST_F(CallTest, AHaltedReplicaEndsCallsAndIsNotAskedAgain) {
   EXPECT_THAT(engine.take_commands<machine::Release>(), IsEmpty());
 }
 
-TEST_F(CallTest, S28_AHaltedReplicaEndsItsWatchesAndMakesNone) {
+// Covers: S-28
+TEST_F(CallTest, AHaltedReplicaEndsItsWatchesAndMakesNone) {
   std::vector<WatchBatch> told;
   const auto watch = [&] { client.watch(WatchOptions::of("k"), [&](WatchBatch batch) { told.push_back(std::move(batch)); }); };
   const FakeReads state;
@@ -455,7 +466,8 @@ TEST_F(CallTest, S28_AHaltedReplicaEndsItsWatchesAndMakesNone) {
 }
 
 // A fixed history that touches everything; the client is stopped before each of its steps in turn.
-TEST(StopTest, REG_R76_R80_FLT_A03_EveryCallEndsExactlyOnceWhereverTheClientIsStopped) {
+// Covers: REG_R76 REG_R80 FLT_A03
+TEST(StopTest, EveryCallEndsExactlyOnceWhereverTheClientIsStopped) {
   using machine::ResultCode;
   size_t steps = 1;
   for (size_t stop_at = 0; stop_at <= steps; ++stop_at) {

@@ -71,7 +71,8 @@ TEST_F(CallsTest, ACallStaysWhereItIsWhileOthersCome) {
   EXPECT_EQ(calls.find(first), place);
 }
 
-TEST_F(CallsTest, S59_TheDeadlineCountsFromTheTakeUpAndEndsTheReadInTheEngine) {
+// Covers: S-59
+TEST_F(CallsTest, TheDeadlineCountsFromTheTakeUpAndEndsTheReadInTheEngine) {
   const CallId id = enter("read");
   now.lagging += 5s;
   calls.start_new(now);
@@ -83,7 +84,8 @@ TEST_F(CallsTest, S59_TheDeadlineCountsFromTheTakeUpAndEndsTheReadInTheEngine) {
   EXPECT_EQ(calls.find(id), nullptr);
 }
 
-TEST_F(CallsTest, FLT_O01_OfCallsWhoseTimeIsOverATurnEndsNoMoreThanItsShare) {
+// Covers: FLT_O01
+TEST_F(CallsTest, OfCallsWhoseTimeIsOverATurnEndsNoMoreThanItsShare) {
   options.calls_max = 2 * Calls::kExpiredOfATurn + 1;
   for (size_t call = 0; call < options.calls_max; ++call) enter("read");
   calls.start_new(now);
@@ -96,7 +98,8 @@ TEST_F(CallsTest, FLT_O01_OfCallsWhoseTimeIsOverATurnEndsNoMoreThanItsShare) {
   EXPECT_EQ(calls.next_deadline(), LaggingTime::max());
 }
 
-TEST_F(CallsTest, S59_WhatMayBringSomethingAboutIsPursuedWhenItsCallerIsGone) {
+// Covers: S-59
+TEST_F(CallsTest, WhatMayBringSomethingAboutIsPursuedWhenItsCallerIsGone) {
   const CallId pursued = enter("open", OnAbandon::Pursue);
   const CallId persists = enter("close", OnAbandon::Persist);
   const CallId unsent = enter("later", OnAbandon::Pursue, now.lagging);

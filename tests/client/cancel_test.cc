@@ -148,7 +148,8 @@ class CancelTest : public ClientBench {
 
 class CancelEachTest : public CancelTest, public testing::WithParamInterface<Case> {};
 
-TEST_P(CancelEachTest, S59_BeforeItIsSentItEndsAndNothingIsSent) {
+// Covers: S-59
+TEST_P(CancelEachTest, BeforeItIsSentItEndsAndNothingIsSent) {
   const CallId call = start(GetParam());
   client.cancel(call);
   turn();
@@ -165,7 +166,8 @@ TEST_P(CancelEachTest, S59_BeforeItIsSentItEndsAndNothingIsSent) {
   EXPECT_EQ(ended->times, 1);
 }
 
-TEST_P(CancelEachTest, S59_AfterItIsSentItEndsOnceAndSaysWhatMayComeOfIt) {
+// Covers: S-59
+TEST_P(CancelEachTest, AfterItIsSentItEndsOnceAndSaysWhatMayComeOfIt) {
   const CallId call = start(GetParam());
   turn();
   const auto sent = engine.take<Submit>();
@@ -204,7 +206,8 @@ TEST_P(CancelEachTest, S59_AfterItIsSentItEndsOnceAndSaysWhatMayComeOfIt) {
 }
 
 // A caller that stops to wait is not kept waiting until there is a leader again, however long it would have waited.
-TEST_P(CancelEachTest, S59_WithoutALeaderItEndsSoonAfterItsCancelAndItsLaterOutcomeIsUndone) {
+// Covers: S-59
+TEST_P(CancelEachTest, WithoutALeaderItEndsSoonAfterItsCancelAndItsLaterOutcomeIsUndone) {
   if (GetParam().kind != Kind::Waits) return;
   const CallId call = start(GetParam(), 1h);
   turn();
@@ -228,7 +231,8 @@ TEST_P(CancelEachTest, S59_WithoutALeaderItEndsSoonAfterItsCancelAndItsLaterOutc
   EXPECT_EQ(ended->times, 1);
 }
 
-TEST_F(CancelTest, S59_ACancelledWaitEndsAtItsOwnDeadlineIfThatIsSooner) {
+// Covers: S-59
+TEST_F(CancelTest, ACancelledWaitEndsAtItsOwnDeadlineIfThatIsSooner) {
   const CallId call = start({"acquire", Kind::Waits,
                              [this](Client& c, const SessionRef& s, const HoldRef&, End e) {
                                const CallDeadline deadline = now.lagging + 2s;
@@ -251,7 +255,8 @@ Case acknowledgement() {
 }
 
 // The handle has gone, and leaves the end of the hold to the acknowledgement.
-TEST_F(CancelTest, S37_AClaimWhoseAcknowledgementIsNotSentIsGivenBack) {
+// Covers: S-37
+TEST_F(CancelTest, AClaimWhoseAcknowledgementIsNotSentIsGivenBack) {
   const CallId call = start(acknowledgement());
   hold->invalidate();
   client.cancel(call);
@@ -261,7 +266,8 @@ TEST_F(CancelTest, S37_AClaimWhoseAcknowledgementIsNotSentIsGivenBack) {
   EXPECT_THAT(engine.take_commands<machine::Release>(), SizeIs(1));
 }
 
-TEST_F(CancelTest, S37_AClaimWhoseAcknowledgementIsTooLateToBeSentIsGivenBack) {
+// Covers: S-37
+TEST_F(CancelTest, AClaimWhoseAcknowledgementIsTooLateToBeSentIsGivenBack) {
   start({"acknowledge", Kind::Pursued, [this](Client& c, const SessionRef&, const HoldRef& h, End e) {
            return c.coordination().acknowledge(h, e, now.lagging);
          }});
@@ -273,7 +279,8 @@ TEST_F(CancelTest, S37_AClaimWhoseAcknowledgementIsTooLateToBeSentIsGivenBack) {
   EXPECT_THAT(engine.take_commands<machine::Release>(), SizeIs(1));
 }
 
-TEST_F(CancelTest, S37_AClaimIsNotGivenBackWhileItsAcknowledgementGoesOn) {
+// Covers: S-37
+TEST_F(CancelTest, AClaimIsNotGivenBackWhileItsAcknowledgementGoesOn) {
   const CallId call = start(acknowledgement());
   hold->invalidate();
   turn();

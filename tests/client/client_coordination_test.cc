@@ -14,7 +14,8 @@ class CoordinationTest : public TwoMembersTest {
   SessionRef a = open(one), b = open(two);
 };
 
-TEST_F(CoordinationTest, S50_PermitsAreHoldsThatAreReleasedLikeALocks) {
+// Covers: S-50
+TEST_F(CoordinationTest, PermitsAreHoldsThatAreReleasedLikeALocks) {
   Answer<HoldRef> first, second, third;
   mine.acquire_permits(a, "s", 2, {.initial_limit = 3}, first.callback());
   turn();
@@ -42,7 +43,8 @@ TEST_F(CoordinationTest, S50_PermitsAreHoldsThatAreReleasedLikeALocks) {
   EXPECT_EQ((*info).holders[0].token, (*second)->token());
 }
 
-TEST_F(CoordinationTest, S50_MoreThanTheLimitWaitsUntilItIsRaised) {
+// Covers: S-50
+TEST_F(CoordinationTest, MoreThanTheLimitWaitsUntilItIsRaised) {
   Answer<void> set;
   mine.set_limit(a, "s", 1, set.callback());
   Answer<HoldRef> big;
@@ -60,7 +62,8 @@ TEST_F(CoordinationTest, S50_MoreThanTheLimitWaitsUntilItIsRaised) {
   EXPECT_EQ(in_use.reason(), Reason::Held);
 }
 
-TEST_F(CoordinationTest, S56_ThatASemaphoreHasMoreHoldersThanOneAnswerIsSaid) {
+// Covers: S-56
+TEST_F(CoordinationTest, ThatASemaphoreHasMoreHoldersThanOneAnswerIsSaid) {
   const auto take = [this] {
     mine.acquire_permits(a, "s", 1, {.initial_limit = 20'000},
                          [](const absl::StatusOr<HoldRef>& held) { EXPECT_TRUE(held.ok()); });
@@ -84,7 +87,8 @@ TEST_F(CoordinationTest, S56_ThatASemaphoreHasMoreHoldersThanOneAnswerIsSaid) {
   EXPECT_TRUE((*part).more);
 }
 
-TEST_F(CoordinationTest, S53_WhatApplyWouldRefuseIsRefusedAtTheDoorWithASentence) {
+// Covers: S-53
+TEST_F(CoordinationTest, WhatApplyWouldRefuseIsRefusedAtTheDoorWithASentence) {
   std::vector<absl::Status> refusals;
   const auto note = [&](const auto& answer) {
     if constexpr (requires { answer.status(); }) {
@@ -115,7 +119,8 @@ TEST_F(CoordinationTest, S53_WhatApplyWouldRefuseIsRefusedAtTheDoorWithASentence
   }
 }
 
-TEST_F(CoordinationTest, S59_PermitsGrantedAfterTheCallerHasGoneAreGivenBack) {
+// Covers: S-59
+TEST_F(CoordinationTest, PermitsGrantedAfterTheCallerHasGoneAreGivenBack) {
   Answer<HoldRef> held, late;
   mine.acquire_permits(a, "s", 1, {.initial_limit = 1}, held.callback());
   const CallId waiting = theirs.acquire_permits(b, "s", 1, {.wait = LockWait::endless(), .initial_limit = 1}, late.callback());
@@ -133,7 +138,8 @@ TEST_F(CoordinationTest, S59_PermitsGrantedAfterTheCallerHasGoneAreGivenBack) {
   EXPECT_EQ((*info).held, 0u);
 }
 
-TEST_F(CoordinationTest, REG_F53_PermitsOfADeadProcessAreFreeWhenItsSessionEnds) {
+// Covers: REG_F53
+TEST_F(CoordinationTest, PermitsOfADeadProcessAreFreeWhenItsSessionEnds) {
   Answer<HoldRef> held, next;
   mine.acquire_permits(a, "s", 3, {.initial_limit = 3}, held.callback());
   turn();
@@ -145,7 +151,8 @@ TEST_F(CoordinationTest, REG_F53_PermitsOfADeadProcessAreFreeWhenItsSessionEnds)
   EXPECT_FALSE((*held)->valid(LeadingTime(truth + 2h)));
 }
 
-TEST_F(CoordinationTest, S37_ALatchReleasesAllAtZeroAndCostsNoEntryAfterwards) {
+// Covers: S-37
+TEST_F(CoordinationTest, ALatchReleasesAllAtZeroAndCostsNoEntryAfterwards) {
   Answer<void> created, waited, at_once;
   mine.create_latch(a, "l", 2, created.callback());
   turn();
@@ -171,7 +178,8 @@ TEST_F(CoordinationTest, S37_ALatchReleasesAllAtZeroAndCostsNoEntryAfterwards) {
   EXPECT_EQ(missing.reason(), Reason::NotFound);
 }
 
-TEST_F(CoordinationTest, S37_ABarrierBreaksForItsWaitersWithTheSessionThatClosedIt) {
+// Covers: S-37
+TEST_F(CoordinationTest, ABarrierBreaksForItsWaitersWithTheSessionThatClosedIt) {
   Answer<void> closed, waited, again;
   mine.close_barrier(a, "b", BarrierAtSessionEnd::Breaks, closed.callback());
   turn();
@@ -188,7 +196,8 @@ TEST_F(CoordinationTest, S37_ABarrierBreaksForItsWaitersWithTheSessionThatClosed
   EXPECT_TRUE(again.ok()) << "it is gone, and so it is open";
 }
 
-TEST_F(CoordinationTest, S37_ATimedWaitForABarrierEndsByItsEntry) {
+// Covers: S-37
+TEST_F(CoordinationTest, ATimedWaitForABarrierEndsByItsEntry) {
   Answer<void> closed, waited;
   mine.close_barrier(a, "b", BarrierAtSessionEnd::Stays, closed.callback());
   turn();
@@ -202,7 +211,8 @@ TEST_F(CoordinationTest, S37_ATimedWaitForABarrierEndsByItsEntry) {
   EXPECT_EQ((*info).waiters, 0u);
 }
 
-TEST_F(CoordinationTest, REG_F52_PartiesEnterTogetherAndLeaveTogether) {
+// Covers: REG_F52
+TEST_F(CoordinationTest, PartiesEnterTogetherAndLeaveTogether) {
   for (int cycle = 0; cycle < 2; ++cycle) {
     Answer<HoldRef> first, second, third;
     mine.enter(a, "d", 2, PartyAtSessionEnd::Breaks, LockWait::endless(), first.callback());
@@ -228,7 +238,8 @@ TEST_F(CoordinationTest, REG_F52_PartiesEnterTogetherAndLeaveTogether) {
   EXPECT_EQ(cluster.machine.coordination_records(), 0u);
 }
 
-TEST_F(CoordinationTest, S59_APlaceIsLeftEvenIfTheCallThatLeavesGetsNoAnswer) {
+// Covers: S-59
+TEST_F(CoordinationTest, APlaceIsLeftEvenIfTheCallThatLeavesGetsNoAnswer) {
   Answer<HoldRef> first, second;
   mine.enter(a, "d", 2, PartyAtSessionEnd::Breaks, LockWait::endless(), first.callback());
   theirs.enter(b, "d", 2, PartyAtSessionEnd::Breaks, LockWait::endless(), second.callback());
@@ -244,7 +255,8 @@ TEST_F(CoordinationTest, S59_APlaceIsLeftEvenIfTheCallThatLeavesGetsNoAnswer) {
   EXPECT_TRUE(other.ok());
 }
 
-TEST_F(CoordinationTest, S37_AnItemIsWorkedOnByOneAndDeletedByItsAcknowledgement) {
+// Covers: S-37
+TEST_F(CoordinationTest, AnItemIsWorkedOnByOneAndDeletedByItsAcknowledgement) {
   Answer<ClaimedItem> claimed, waiting;
   Answer<Index> item;
   theirs.claim(b, "q", {.wait = LockWait::endless()}, claimed.callback());
@@ -270,7 +282,8 @@ TEST_F(CoordinationTest, S37_AnItemIsWorkedOnByOneAndDeletedByItsAcknowledgement
   EXPECT_EQ(cluster.machine.coordination_records(), 0u);
 }
 
-TEST_F(CoordinationTest, S37_AClaimWhoseTermIsOverIsRefusedAtItsAcknowledgement) {
+// Covers: S-37
+TEST_F(CoordinationTest, AClaimWhoseTermIsOverIsRefusedAtItsAcknowledgement) {
   Answer<Index> item;
   mine.enqueue("q", "work", 5, item.callback());
   Answer<ClaimedItem> slow, next;
@@ -287,7 +300,8 @@ TEST_F(CoordinationTest, S37_AClaimWhoseTermIsOverIsRefusedAtItsAcknowledgement)
   EXPECT_EQ(late.reason(), Reason::NotOwner);
 }
 
-TEST_F(CoordinationTest, S59_ALockThatIsTakenForAPlaceOrAClaimIsReleased) {
+// Covers: S-59
+TEST_F(CoordinationTest, ALockThatIsTakenForAPlaceOrAClaimIsReleased) {
   for (const bool place : {true, false}) {
     Answer<HoldRef> lock, next;
     Answer<void> ended;
@@ -311,7 +325,8 @@ TEST_F(CoordinationTest, S59_ALockThatIsTakenForAPlaceOrAClaimIsReleased) {
   }
 }
 
-TEST_F(CoordinationTest, S37_AGivenBackItemGoesToTheNext) {
+// Covers: S-37
+TEST_F(CoordinationTest, AGivenBackItemGoesToTheNext) {
   Answer<Index> item;
   mine.enqueue("q", "work", 5, item.callback());
   Answer<ClaimedItem> first, second;
@@ -325,7 +340,8 @@ TEST_F(CoordinationTest, S37_AGivenBackItemGoesToTheNext) {
   EXPECT_EQ((*second).item, *item);
 }
 
-TEST_F(CoordinationTest, S37_CountersNeedNoSession) {
+// Covers: S-37
+TEST_F(CoordinationTest, CountersNeedNoSession) {
   Answer<int64_t> block, added, value, overflow;
   Answer<SwapResult> swap;
   mine.allocate("ids", 10, block.callback());
@@ -344,7 +360,8 @@ TEST_F(CoordinationTest, S37_CountersNeedNoSession) {
   EXPECT_EQ(*value, 7);
 }
 
-TEST_F(CoordinationTest, S37_MembersAreThoseWhoseSessionsLive) {
+// Covers: S-37
+TEST_F(CoordinationTest, MembersAreThoseWhoseSessionsLive) {
   Answer<Index> first, second, again;
   mine.join(a, "g", "", "left", first.callback());
   theirs.join(b, "g", "", "right", second.callback());
@@ -366,7 +383,8 @@ TEST_F(CoordinationTest, S37_MembersAreThoseWhoseSessionsLive) {
   EXPECT_THAT((*rest).members, SizeIs(1));
 }
 
-TEST_F(CoordinationTest, S59_AJoinAfterOneThatTimedOutMakesAMember) {
+// Covers: S-59
+TEST_F(CoordinationTest, AJoinAfterOneThatTimedOutMakesAMember) {
   for (const bool at_once : {true, false}) {
     const std::string group = at_once ? "at once" : "later";
     Answer<Index> gone, again;
@@ -390,7 +408,8 @@ TEST_F(CoordinationTest, S59_AJoinAfterOneThatTimedOutMakesAMember) {
   }
 }
 
-TEST_F(CoordinationTest, S59_AJoinThatSucceedsAfterItsCallerHasGoneIsLeftAgain) {
+// Covers: S-59
+TEST_F(CoordinationTest, AJoinThatSucceedsAfterItsCallerHasGoneIsLeftAgain) {
   Answer<Index> joined;
   one.node.speaks = false;
   mine.join(a, "g", "", "v", joined.callback(), LaggingTime(truth + 1h) + 200ms);
@@ -404,7 +423,8 @@ TEST_F(CoordinationTest, S59_AJoinThatSucceedsAfterItsCallerHasGoneIsLeftAgain) 
   EXPECT_THAT((*info).members, SizeIs(0));
 }
 
-TEST_F(GivenUpJoinTest, S59_AMemberThatNoCallerKnowsLeavesAlsoWhenItsLeaveIsRefusedAtFirst) {
+// Covers: S-59
+TEST_F(GivenUpJoinTest, AMemberThatNoCallerKnowsLeavesAlsoWhenItsLeaveIsRefusedAtFirst) {
   const SessionRef session = open();
   Answer<Index> joined;
   client.coordination().join(session, "g", "me", "v", joined.callback(), now.lagging + 1s);
@@ -433,7 +453,8 @@ TEST_F(GivenUpJoinTest, S59_AMemberThatNoCallerKnowsLeavesAlsoWhenItsLeaveIsRefu
   ASSERT_THAT(leaves(), SizeIs(1)) << "it is said again";
 }
 
-TEST_F(CoordinationTest, S37_BadArgumentsAreRefusedBeforeTheLog) {
+// Covers: S-37
+TEST_F(CoordinationTest, BadArgumentsAreRefusedBeforeTheLog) {
   const uint64_t entries = cluster.index;
   Answer<HoldRef> none, sessionless;
   Answer<void> nameless, lost;
@@ -453,7 +474,8 @@ TEST_F(CoordinationTest, S37_BadArgumentsAreRefusedBeforeTheLog) {
   EXPECT_EQ(lost.reason(), Reason::Lost);
 }
 
-TEST_F(CoordinationTest, S57_S59_WhatIsRefusedForItsSessionHasHadNoEffect) {
+// Covers: S-57 S-59
+TEST_F(CoordinationTest, WhatIsRefusedForItsSessionHasHadNoEffect) {
   Answer<void> created, killed;
   mine.create_latch(a, "l", 2, created.callback());
   turn();
@@ -479,7 +501,8 @@ TEST_F(CoordinationTest, S57_S59_WhatIsRefusedForItsSessionHasHadNoEffect) {
   EXPECT_EQ((*latch).count, 2u);
 }
 
-TEST_F(CoordinationTest, S37_ARefusalSaysWhatTheObjectIsLike) {
+// Covers: S-37
+TEST_F(CoordinationTest, ARefusalSaysWhatTheObjectIsLike) {
   const auto said = [this](auto answer, auto begin) {
     begin(answer);
     turn();
@@ -524,7 +547,8 @@ class ObservationTest : public CoordinationTest {
   }
 };
 
-TEST_F(ObservationTest, S37_LeadersAreSeenInOrderWithTheirProclamationsAndVacancy) {
+// Covers: S-37
+TEST_F(ObservationTest, LeadersAreSeenInOrderWithTheirProclamationsAndVacancy) {
   watch();
   turn();
   const HoldRef leadership = campaign(one, a, "first");
@@ -547,7 +571,8 @@ TEST_F(ObservationTest, S37_LeadersAreSeenInOrderWithTheirProclamationsAndVacanc
   EXPECT_EQ(stale.reason(), Reason::NotOwner);
 }
 
-TEST_F(ObservationTest, S37_AChangeOfLeadersInOneEntryIsShownWithoutVacancyBetween) {
+// Covers: S-37
+TEST_F(ObservationTest, AChangeOfLeadersInOneEntryIsShownWithoutVacancyBetween) {
   const HoldRef first = campaign(one, a, "first");
   Answer<HoldRef> next;
   two.client.acquire(b, "e", {.wait = LockWait::endless(), .texts = {.value = "next"}}, next.callback());
@@ -560,7 +585,8 @@ TEST_F(ObservationTest, S37_AChangeOfLeadersInOneEntryIsShownWithoutVacancyBetwe
   EXPECT_THAT(delivered, ElementsAre("snapshot first", "next"));
 }
 
-TEST_F(ObservationTest, REG_F04_ACandidateWhoseSessionEndsIsToldAndNeverLeads) {
+// Covers: REG_F04
+TEST_F(ObservationTest, ACandidateWhoseSessionEndsIsToldAndNeverLeads) {
   const HoldRef first = campaign(two, b, "first");
   Answer<HoldRef> candidate;
   one.client.acquire(a, "e", {.wait = LockWait::endless(), .texts = {.value = "dead"}}, candidate.callback());
@@ -577,7 +603,8 @@ TEST_F(ObservationTest, REG_F04_ACandidateWhoseSessionEndsIsToldAndNeverLeads) {
 }
 
 // Compaction removes history, and a stream needs none: a snapshot, and then what is applied.
-TEST_F(ObservationTest, REG_F10_AnElectionIsObservedWithoutItsHistory) {
+// Covers: REG_F10
+TEST_F(ObservationTest, AnElectionIsObservedWithoutItsHistory) {
   for (int i = 0; i < 20; ++i) one.client.release_later(campaign(one, a, std::to_string(i)));
   const HoldRef now = campaign(one, a, "now");
   CheckpointBatch batch;
@@ -587,7 +614,8 @@ TEST_F(ObservationTest, REG_F10_AnElectionIsObservedWithoutItsHistory) {
   EXPECT_THAT(delivered, ElementsAre("snapshot now"));
 }
 
-TEST_F(ObservationTest, S37_AfterAStateWasTakenOverComesAResync) {
+// Covers: S-37
+TEST_F(ObservationTest, AfterAStateWasTakenOverComesAResync) {
   watch();
   turn();
   two.node.listens = false;
@@ -599,7 +627,8 @@ TEST_F(ObservationTest, S37_AfterAStateWasTakenOverComesAResync) {
   EXPECT_THAT(delivered, ElementsAre("snapshot vacant", "resync unseen"));
 }
 
-TEST_F(ObservationTest, S37_CountersLatchesAndGroupsAreObservedTheSameWay) {
+// Covers: S-37
+TEST_F(ObservationTest, CountersLatchesAndGroupsAreObservedTheSameWay) {
   std::vector<int64_t> values;
   std::vector<std::string> members;
   std::vector<std::optional<uint64_t>> counts;
@@ -627,7 +656,8 @@ TEST_F(ObservationTest, S37_CountersLatchesAndGroupsAreObservedTheSameWay) {
   EXPECT_THAT(members, ElementsAre("+a", "-a"));
 }
 
-TEST_F(ObservationTest, S37_TheSnapshotOfAGroupIsWholeHoweverLarge) {
+// Covers: S-37
+TEST_F(ObservationTest, TheSnapshotOfAGroupIsWholeHoweverLarge) {
   for (int i = 0; i < 1100; ++i) {
     mine.join(a, "g", std::to_string(i), std::string(4096, 'v'),
               [](const absl::StatusOr<Index>& joined) { EXPECT_TRUE(joined.ok()); });
@@ -643,7 +673,8 @@ TEST_F(ObservationTest, S37_TheSnapshotOfAGroupIsWholeHoweverLarge) {
   EXPECT_TRUE((*one_answer).more);
 }
 
-TEST_F(ObservationTest, S37_AnEndedObservationSaysNothingMore) {
+// Covers: S-37
+TEST_F(ObservationTest, AnEndedObservationSaysNothingMore) {
   const ObserverId observer = watch();
   turn();
   theirs.end_observation(observer);

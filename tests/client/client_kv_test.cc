@@ -57,7 +57,8 @@ class KvTest : public TwoMembersTest {
   uint64_t applied = 0;
 };
 
-TEST_F(KvTest, S02_S11_S13_WritesSayWhatWasThereIfAsked) {
+// Covers: S-02 S-11 S-13
+TEST_F(KvTest, WritesSayWhatWasThereIfAsked) {
   EXPECT_EQ((*put({.key = "a", .value = "1"})).revision, Revision(2));
   const auto second = put({.key = "a", .value = "2", .previous = true});
   EXPECT_EQ((*second).previous, (KeyValue{"a", "1", Revision(2), Revision(2), 1}));
@@ -68,7 +69,8 @@ TEST_F(KvTest, S02_S11_S13_WritesSayWhatWasThereIfAsked) {
   EXPECT_EQ((*erased).previous[0].value, "2");
 }
 
-TEST_F(KvTest, S04_S08_ARangeOnAnotherMemberSeesEverythingAndSaysFromWhen) {
+// Covers: S-04 S-08
+TEST_F(KvTest, ARangeOnAnotherMemberSeesEverythingAndSaysFromWhen) {
   put({.key = "a", .value = "1"});
   put({.key = "b", .value = "1"});
   const auto old = range({.key = "a", .end = "z", .revision = Revision(2)});
@@ -80,7 +82,8 @@ TEST_F(KvTest, S04_S08_ARangeOnAnotherMemberSeesEverythingAndSaysFromWhen) {
   EXPECT_EQ((*limited).count, 2u);
 }
 
-TEST_F(KvTest, S05_S11_S12_S16_S17_S35_WhatNoStateCouldMakePossibleIsRefusedAtTheDoor) {
+// Covers: S-05 S-11 S-12 S-16 S-17 S-35
+TEST_F(KvTest, WhatNoStateCouldMakePossibleIsRefusedAtTheDoor) {
   const std::string long_key(machine::kKeyBytesMax + 1, 'k');
   struct Case {
     Operation operation;
@@ -117,7 +120,8 @@ TEST_F(KvTest, S05_S11_S12_S16_S17_S35_WhatNoStateCouldMakePossibleIsRefusedAtTh
 }
 
 // 1,153 bytes of a command held every replica of a million keys for six seconds, and the longest accepted for hours.
-TEST_F(KvTest, S17_ATransactionThatWouldHoldEveryReplicaForLongIsRefusedAtTheDoor) {
+// Covers: S-17
+TEST_F(KvTest, ATransactionThatWouldHoldEveryReplicaForLongIsRefusedAtTheDoor) {
   fill(2000);
   const RangeOperation count{.key = "", .end = std::string(kNoEnd), .count_only = true};
   const Transaction inner{{}, std::vector<Operation>(60, count), {}};
@@ -133,7 +137,8 @@ TEST_F(KvTest, S17_ATransactionThatWouldHoldEveryReplicaForLongIsRefusedAtTheDoo
   EXPECT_TRUE(commit({{}, {count, count, PutOperation{.key = "a"}}, {}}).ok());
 }
 
-TEST_F(KvTest, S11_S12_S18_S19_WhatTheStateRefusesHasItsReasonAndNoEffect) {
+// Covers: S-11 S-12 S-18 S-19
+TEST_F(KvTest, WhatTheStateRefusesHasItsReasonAndNoEffect) {
   for (int i = 0; i < 3; ++i) put({.key = "a", .value = "v"});
   ASSERT_TRUE(compact(3).ok());
   EXPECT_EQ(put({.key = "x", .ignore_value = true}).reason(), Reason::KeyNotFound);
@@ -148,7 +153,8 @@ TEST_F(KvTest, S11_S12_S18_S19_WhatTheStateRefusesHasItsReasonAndNoEffect) {
   EXPECT_EQ((*range(RangeOperation::all())).count, 1u);
 }
 
-TEST_F(KvTest, S35_WhatHasNoRoomIsRefusedBeforeTheLogAndAgainWhereItIsFull) {
+// Covers: S-35
+TEST_F(KvTest, WhatHasNoRoomIsRefusedBeforeTheLogAndAgainWhereItIsFull) {
   put({.key = "a", .value = "1"});
   Answer<QuotaResult> set;
   one.client.keys().set_quota(100, set.callback());
@@ -174,7 +180,8 @@ TEST_F(KvTest, S35_WhatHasNoRoomIsRefusedBeforeTheLogAndAgainWhereItIsFull) {
 }
 
 // The early check knows what was applied; puts in flight meet the limit in the log.
-TEST_F(KvTest, S35_PutsThatFilledTheStoreTogetherAreRefusedByTheLogWithoutEffect) {
+// Covers: S-35
+TEST_F(KvTest, PutsThatFilledTheStoreTogetherAreRefusedByTheLogWithoutEffect) {
   apply(machine::SetKeyQuota{uint64_t{3} * 65});
   turn();
   std::vector<Answer<PutResult>> answers(5);
@@ -190,7 +197,8 @@ TEST_F(KvTest, S35_PutsThatFilledTheStoreTogetherAreRefusedByTheLogWithoutEffect
   EXPECT_EQ(refused, 2);
 }
 
-TEST_F(KvTest, S06_ARefusalCarriesTheRevisionThatCanBeRead) {
+// Covers: S-06
+TEST_F(KvTest, ARefusalCarriesTheRevisionThatCanBeRead) {
   for (int i = 0; i < 3; ++i) put({.key = "a", .value = "v"});
   compact(3);
   EXPECT_EQ(revision_of(range({.key = "a", .revision = Revision(2)}).status()), Revision(3));
@@ -200,7 +208,8 @@ TEST_F(KvTest, S06_ARefusalCarriesTheRevisionThatCanBeRead) {
   EXPECT_THAT(std::string(range({.key = "a", .revision = Revision(2)}).status().message()), HasSubstr("3"));
 }
 
-TEST_F(KvTest, S14_ATransactionAnswersWithItsBranchAndItsRevision) {
+// Covers: S-14
+TEST_F(KvTest, ATransactionAnswersWithItsBranchAndItsRevision) {
   const Transaction create{{Compare::missing("a")}, {PutOperation{.key = "a", .value = "first"}}, {RangeOperation::of("a")}};
   const auto first = commit(create);
   EXPECT_TRUE((*first).succeeded);
@@ -223,7 +232,8 @@ TEST_F(KvTest, ATransactionThatOnlyReadsCostsNoEntry) {
   EXPECT_EQ(commit({{}, {RangeOperation{.key = "a", .revision = Revision(8)}}, {}}).reason(), Reason::FutureRevision);
 }
 
-TEST_F(KvTest, S14_ATransactionThatOnlyReadsAnswersNoMoreThanOneReadOfARange) {
+// Covers: S-14
+TEST_F(KvTest, ATransactionThatOnlyReadsAnswersNoMoreThanOneReadOfARange) {
   fill(machine::kRowsMax + 1);
   RangeOperation many = RangeOperation::prefix("many/");
   const auto refused = [this](const RangeOperation& range) {
@@ -245,7 +255,8 @@ TEST_F(KvTest, S14_ATransactionThatOnlyReadsAnswersNoMoreThanOneReadOfARange) {
   EXPECT_TRUE(commit({{}, {large}, {}}).ok());
 }
 
-TEST_F(KvTest, S54_ATransactionAndAFenceDependOnALocksToken) {
+// Covers: S-54
+TEST_F(KvTest, ATransactionAndAFenceDependOnALocksToken) {
   const SessionRef session = open(one);
   Answer<HoldRef> held;
   one.client.acquire(session, "lock", {}, held.callback());
@@ -259,7 +270,8 @@ TEST_F(KvTest, S54_ATransactionAndAFenceDependOnALocksToken) {
   EXPECT_FALSE((*commit(guarded)).succeeded);
 }
 
-TEST_F(KvTest, S12_S39_S63_ASequentialKeyOfASessionGoesWithIt) {
+// Covers: S-12 S-39 S-63
+TEST_F(KvTest, ASequentialKeyOfASessionGoesWithIt) {
   const SessionRef session = open(one);
   const auto made = put({.key = "q/", .value = "me", .lease = LeaseId(session->id().value()), .sequential = true});
   ASSERT_TRUE(made.ok());
@@ -271,7 +283,8 @@ TEST_F(KvTest, S12_S39_S63_ASequentialKeyOfASessionGoesWithIt) {
   EXPECT_EQ((*range(RangeOperation::prefix("q/"))).count, 0u);
 }
 
-TEST_F(KvTest, S08_ALargeRangeIsReadInStepsAtOneRevision) {
+// Covers: S-08
+TEST_F(KvTest, ALargeRangeIsReadInStepsAtOneRevision) {
   fill(25'000);
   Answer<RangeResult> answer;
   two.client.keys().range(RangeOperation::prefix("many/"), answer.callback());
@@ -293,7 +306,8 @@ TEST_F(KvTest, S08_ALargeRangeIsReadInStepsAtOneRevision) {
   EXPECT_TRUE((*limited).more);
 }
 
-TEST_F(KvTest, S08_ARangeGoesOnAfterAKeyOfTheGreatestLength) {
+// Covers: S-08
+TEST_F(KvTest, ARangeGoesOnAfterAKeyOfTheGreatestLength) {
   constexpr size_t kKeys = 1100;  // of which a step takes 512
   for (size_t i = 0; i < kKeys; ++i) {
     std::string key = std::to_string(10'000 + i);

@@ -59,7 +59,8 @@ class KeyLeaseTest : public TwoMembersTest {
   std::vector<SessionPhase> phases;
 };
 
-TEST_F(KeyLeaseTest, S29_ALeaseIsGrantedUnderTheIdOneLikesAndSaysWhatItIs) {
+// Covers: S-29
+TEST_F(KeyLeaseTest, ALeaseIsGrantedUnderTheIdOneLikesAndSaysWhatItIs) {
   const auto chosen = keep(one, LeaseId(7));
   ASSERT_TRUE(chosen.ok());
   EXPECT_EQ((*chosen)->id(), LeaseId(7));
@@ -78,7 +79,8 @@ TEST_F(KeyLeaseTest, S29_ALeaseIsGrantedUnderTheIdOneLikesAndSaysWhatItIs) {
   EXPECT_FALSE((*grant({}, 900ms)).short_lived);
 }
 
-TEST_F(KeyLeaseTest, S29_REG_F22_ImpossibleTtlsAreRefusedAtTheDoor) {
+// Covers: S-29 REG_F22
+TEST_F(KeyLeaseTest, ImpossibleTtlsAreRefusedAtTheDoor) {
   for (const auto& [ttl, reason] : std::vector<std::pair<Duration, Reason>>{{0ns, Reason::InvalidArgument},
                                                                             {-1ns, Reason::InvalidArgument},
                                                                             {machine::kTtlMax + 1ns, Reason::TtlTooLarge},
@@ -89,7 +91,8 @@ TEST_F(KeyLeaseTest, S29_REG_F22_ImpossibleTtlsAreRefusedAtTheDoor) {
   EXPECT_EQ(cluster.index, 0u);
 }
 
-TEST_F(KeyLeaseTest, S33_AKeptLeaseLivesOnWithoutLogEntriesAndOneThatIsNotEnds) {
+// Covers: S-33
+TEST_F(KeyLeaseTest, AKeptLeaseLivesOnWithoutLogEntriesAndOneThatIsNotEnds) {
   const auto kept = keep(one);
   const auto left = grant({});
   put("kept", (*kept)->id());
@@ -104,7 +107,8 @@ TEST_F(KeyLeaseTest, S33_AKeptLeaseLivesOnWithoutLogEntriesAndOneThatIsNotEnds) 
   EXPECT_TRUE(valid(one, *kept));
 }
 
-TEST_F(KeyLeaseTest, LT1_AHolderThatIsCutOffStopsTrustingItBeforeItsKeysGo) {
+// Covers: LT-1
+TEST_F(KeyLeaseTest, AHolderThatIsCutOffStopsTrustingItBeforeItsKeysGo) {
   const auto kept = keep(one);
   put("x", (*kept)->id());
   one.node.speaks = false;
@@ -119,7 +123,8 @@ TEST_F(KeyLeaseTest, LT1_AHolderThatIsCutOffStopsTrustingItBeforeItsKeysGo) {
   EXPECT_THAT(phases, ElementsAre(SessionPhase::Valid, SessionPhase::Jeopardy, SessionPhase::Lost));
 }
 
-TEST_F(KeyLeaseTest, S30_T8_ARevokedLeaseIsInvalidAtOnceAndTakesItsKeys) {
+// Covers: S-30 T8
+TEST_F(KeyLeaseTest, ARevokedLeaseIsInvalidAtOnceAndTakesItsKeys) {
   const auto kept = keep(one);
   put("x", (*kept)->id());
   Answer<void> revoked;
@@ -141,7 +146,8 @@ TEST_F(KeyLeaseTest, S30_T8_ARevokedLeaseIsInvalidAtOnceAndTakesItsKeys) {
   EXPECT_EQ(none.reason(), Reason::InvalidArgument);
 }
 
-TEST_F(KeyLeaseTest, S30_WhoeverKnowsTheIdRevokesAtOnceAndTheKeeperIsTold) {
+// Covers: S-30
+TEST_F(KeyLeaseTest, WhoeverKnowsTheIdRevokesAtOnceAndTheKeeperIsTold) {
   const auto kept = keep(one, LeaseId(7));
   put("x", LeaseId(7));
   const auto revoked = revoke(two, LeaseId(7));
@@ -152,7 +158,8 @@ TEST_F(KeyLeaseTest, S30_WhoeverKnowsTheIdRevokesAtOnceAndTheKeeperIsTold) {
   EXPECT_EQ(put("x", LeaseId(7)).reason(), Reason::LeaseNotFound);
 }
 
-TEST_F(KeyLeaseTest, S31_ARenewalByAnybodyGivesTheFullTtlAgainAndNoneBringsOneBack) {
+// Covers: S-31
+TEST_F(KeyLeaseTest, ARenewalByAnybodyGivesTheFullTtlAgainAndNoneBringsOneBack) {
   grant(LeaseId(7));
   for (int i = 0; i < 5; ++i) {
     run(kTtl - 1ms);
@@ -166,7 +173,8 @@ TEST_F(KeyLeaseTest, S31_ARenewalByAnybodyGivesTheFullTtlAgainAndNoneBringsOneBa
   EXPECT_EQ(renew(two, LeaseId(7)).outcome(), Outcome::NoEffect);
 }
 
-TEST_F(KeyLeaseTest, S32_WhatIsLeftIsSaidByTheLeaderAndKeysByTheState) {
+// Covers: S-32
+TEST_F(KeyLeaseTest, WhatIsLeftIsSaidByTheLeaderAndKeysByTheState) {
   keep(one, LeaseId(9));
   grant(LeaseId(7));
   put("b", LeaseId(7));
@@ -185,7 +193,8 @@ TEST_F(KeyLeaseTest, S32_WhatIsLeftIsSaidByTheLeaderAndKeysByTheState) {
   EXPECT_EQ(look(two, LeaseId()).reason(), Reason::LeaseNotFound);
 }
 
-TEST_F(KeyLeaseTest, S32_TheListIsInTheOrderOfWhatIsLeft) {
+// Covers: S-32
+TEST_F(KeyLeaseTest, TheListIsInTheOrderOfWhatIsLeft) {
   for (const auto& [id, ttl] : std::vector<std::pair<uint64_t, Duration>>{{1, 3s}, {2, 1s}, {~uint64_t{0}, 2s}, {4, 1s}}) {
     grant(LeaseId(id), ttl);
   }
@@ -198,7 +207,8 @@ TEST_F(KeyLeaseTest, S32_TheListIsInTheOrderOfWhatIsLeft) {
   EXPECT_THAT(ids, ElementsAre(2, 4, ~uint64_t{0}, 1)) << "a session is none of them";
 }
 
-TEST_F(KeyLeaseTest, S32_MoreLeasesThanOneLookNamesAreAllListed) {
+// Covers: S-32
+TEST_F(KeyLeaseTest, MoreLeasesThanOneLookNamesAreAllListed) {
   for (uint64_t id = 1; id <= kTimerLooksMax + 1; ++id) {
     const machine::Request grant{.body = machine::GrantLease{LeaseId(id), kTtl}};
     cluster.apply({{ReplicaId(9), StoreId(9), BootCounter(1)}, Sequence(id)}, machine::encode(grant));
@@ -209,7 +219,8 @@ TEST_F(KeyLeaseTest, S32_MoreLeasesThanOneLookNamesAreAllListed) {
   EXPECT_THAT((*list).leases, SizeIs(kTimerLooksMax + 1));
 }
 
-TEST_F(KeyLeaseTest, S32_REG_F28_ALookWaitsForALeaderAndNeverMakesUpAnAnswer) {
+// Covers: S-32 REG_F28
+TEST_F(KeyLeaseTest, ALookWaitsForALeaderAndNeverMakesUpAnAnswer) {
   grant(LeaseId(7), 1h);
   two.node.listens = false;
   Answer<LeaseDetails> in_time, late;
@@ -226,7 +237,8 @@ TEST_F(KeyLeaseTest, S32_REG_F28_ALookWaitsForALeaderAndNeverMakesUpAnAnswer) {
 }
 
 // The machine's answer arrives, the leader's first one does not.
-TEST_F(KeyLeaseTest, S32_ALookIsRepeatedUntilItIsAnsweredOrGivenUp) {
+// Covers: S-32
+TEST_F(KeyLeaseTest, ALookIsRepeatedUntilItIsAnsweredOrGivenUp) {
   grant(LeaseId(7), 1h);
   Answer<LeaseDetails> answer;
   two.client.leases().time_to_live(LeaseId(7), false, answer.callback());
@@ -240,7 +252,8 @@ TEST_F(KeyLeaseTest, S32_ALookIsRepeatedUntilItIsAnsweredOrGivenUp) {
   EXPECT_EQ(two.client.status().calls, 0u);
 }
 
-TEST_F(KeyLeaseTest, S59_AGrantThatNobodyWaitsForAnyMoreIsRevoked) {
+// Covers: S-59
+TEST_F(KeyLeaseTest, AGrantThatNobodyWaitsForAnyMoreIsRevoked) {
   Answer<KeyLeaseRef> answer;
   one.node.listens = false;
   one.client.leases().keep({.ttl = 1h, .deadline = LaggingTime(1h + 100ms)}, answer.callback());
@@ -253,7 +266,8 @@ TEST_F(KeyLeaseTest, S59_AGrantThatNobodyWaitsForAnyMoreIsRevoked) {
   EXPECT_EQ(leases(), 0u);
 }
 
-TEST_F(KeyLeaseTest, S45_ALeaseThatIsGivenUpReallyEnds) {
+// Covers: S-45
+TEST_F(KeyLeaseTest, ALeaseThatIsGivenUpReallyEnds) {
   Answer<KeyLeaseRef> kept;
   one.client.leases().keep({.ttl = kTtl, .give_up = 1ms}, kept.callback());
   turn();
@@ -288,7 +302,8 @@ TEST_F(KeyLeaseTest, AfterAStateWasTakenOverALeaseThatIsAnothersNowIsLost) {
 }
 
 // With an engine that does what the test says.
-TEST_F(ClientBench, S33_OneMessageRenewsSessionsAndLeasesOfATtl) {
+// Covers: S-33
+TEST_F(ClientBench, OneMessageRenewsSessionsAndLeasesOfATtl) {
   open(1000);
   Answer<KeyLeaseRef> answer;
   client.leases().keep({.ttl = kTtl}, answer.callback());

@@ -24,7 +24,8 @@ HoldRef enter(ClientBench& bench, const SessionRef& session, uint64_t token, uin
   return *answer;
 }
 
-TEST_F(LockFamilyTest, S36_WhatAnAcquireAsksForIsInItsCommand) {
+// Covers: S-36
+TEST_F(LockFamilyTest, WhatAnAcquireAsksForIsInItsCommand) {
   const SessionRef session = open();
   Answer<HoldRef> answer, all;
   client.acquire(
@@ -48,7 +49,8 @@ TEST_F(LockFamilyTest, S36_WhatAnAcquireAsksForIsInItsCommand) {
   EXPECT_EQ((*all)->terms().others, (std::vector<NamedLock>{{"y", LockMode::Shared}}));
 }
 
-TEST_F(LockFamilyTest, S53_WhatApplyWouldRefuseIsRefusedAtTheDoorWithASentence) {
+// Covers: S-53
+TEST_F(LockFamilyTest, WhatApplyWouldRefuseIsRefusedAtTheDoorWithASentence) {
   const SessionRef session = open();
   Answer<HoldRef> none, twice, again, late;
   client.acquire_all(session, {}, {}, none.callback());
@@ -64,7 +66,8 @@ TEST_F(LockFamilyTest, S53_WhatApplyWouldRefuseIsRefusedAtTheDoorWithASentence) 
   EXPECT_TRUE(engine.take<Submit>().empty());
 }
 
-TEST_F(LockFamilyTest, S38_EachHandleOfACountedHoldReleasesOneCountByItsNumber) {
+// Covers: S-38
+TEST_F(LockFamilyTest, EachHandleOfACountedHoldReleasesOneCountByItsNumber) {
   const SessionRef session = open();
   const HoldRef first = enter(*this, session, 70), second = enter(*this, session, 70);
   EXPECT_NE(first, second);
@@ -93,7 +96,8 @@ TEST_F(LockFamilyTest, S38_EachHandleOfACountedHoldReleasesOneCountByItsNumber) 
       << "the answer supplies what was forgotten here";
 }
 
-TEST_F(LockFamilyTest, S46_T8_ADowngradeSuspendsTheHoldUntilItIsDecided) {
+// Covers: S-46 T8
+TEST_F(LockFamilyTest, ADowngradeSuspendsTheHoldUntilItIsDecided) {
   const SessionRef session = open();
   const HoldRef writer = hold(session, "a", 70);
   Answer<HoldRef> answer, other;
@@ -119,7 +123,8 @@ TEST_F(LockFamilyTest, S46_T8_ADowngradeSuspendsTheHoldUntilItIsDecided) {
   EXPECT_EQ(stale.reason(), Reason::NotOwner);
 }
 
-TEST_F(LockFamilyTest, S46_AConversionThatIsRefusedLeavesTheHoldAsItWas) {
+// Covers: S-46
+TEST_F(LockFamilyTest, AConversionThatIsRefusedLeavesTheHoldAsItWas) {
   const SessionRef session = open();
   const std::pair<ResultCode, Reason> table[] = {{ResultCode::UpgradeConflict, Reason::UpgradeConflict},
                                                  {ResultCode::Delayed, Reason::Delayed},
@@ -151,7 +156,8 @@ TEST_F(LockFamilyTest, S46_AConversionThatIsRefusedLeavesTheHoldAsItWas) {
   EXPECT_TRUE(grant->valid(now.leading));
 }
 
-TEST_F(LockFamilyTest, S59_AConversionThatComesLateIsGivenBack) {
+// Covers: S-59
+TEST_F(LockFamilyTest, AConversionThatComesLateIsGivenBack) {
   const SessionRef session = open();
   const HoldRef reader = hold(session, "a", 70);
   Answer<HoldRef> answer;
@@ -171,7 +177,8 @@ TEST_F(LockFamilyTest, S59_AConversionThatComesLateIsGivenBack) {
   EXPECT_EQ(std::get<machine::Release>(releases[0].second.body).token, Token(80));
 }
 
-TEST_F(LockFamilyTest, S59_AConversionOfUnknownOutcomeIsLookedForAndGivenBack) {
+// Covers: S-59
+TEST_F(LockFamilyTest, AConversionOfUnknownOutcomeIsLookedForAndGivenBack) {
   const SessionRef session = open();
   const HoldRef reader = hold(session, "a", 70);
   Answer<HoldRef> answer;
@@ -195,7 +202,8 @@ TEST_F(LockFamilyTest, S59_AConversionOfUnknownOutcomeIsLookedForAndGivenBack) {
   EXPECT_EQ(std::get<machine::Release>(releases[0].second.body).token, Token(80));
 }
 
-TEST_F(LockFamilyTest, S59_AConversionOfUnknownOutcomeIsFoundBehindAnyNumberOfHolders) {
+// Covers: S-59
+TEST_F(LockFamilyTest, AConversionOfUnknownOutcomeIsFoundBehindAnyNumberOfHolders) {
   machine::Driver others;
   const auto share = [&](SessionId of, std::string owner, std::string value) {
     return others.submit(machine::Acquire{.session = of,
@@ -223,7 +231,8 @@ TEST_F(LockFamilyTest, S59_AConversionOfUnknownOutcomeIsFoundBehindAnyNumberOfHo
   EXPECT_EQ(std::get<machine::Release>(releases[0].second.body).token, now_held);
 }
 
-TEST_F(LockFamilyTest, S52_WhoListensToAHoldIsToldOfItsLossAfterChangesOfItsMode) {
+// Covers: S-52
+TEST_F(LockFamilyTest, WhoListensToAHoldIsToldOfItsLossAfterChangesOfItsMode) {
   const SessionRef session = open();
   Answer<HoldRef> held, shared, alone;
   client.acquire(session, "a", {.wait = LockWait::endless()}, held.callback());
@@ -252,7 +261,8 @@ TEST_F(LockFamilyTest, S52_WhoListensToAHoldIsToldOfItsLossAfterChangesOfItsMode
   EXPECT_TRUE(before.stop_requested());
 }
 
-TEST_F(LockFamilyTest, S46_AHoldReleasedWhileItIsUpgradedEndsUnderItsNewTokenToo) {
+// Covers: S-46
+TEST_F(LockFamilyTest, AHoldReleasedWhileItIsUpgradedEndsUnderItsNewTokenToo) {
   const SessionRef session = open();
   const HoldRef reader = hold(session, "a", 70);
   Answer<HoldRef> answer;
@@ -271,7 +281,8 @@ TEST_F(LockFamilyTest, S46_AHoldReleasedWhileItIsUpgradedEndsUnderItsNewTokenToo
   EXPECT_EQ(std::get<machine::Release>(engine.take_commands<machine::Release>().at(0).second.body).token, Token(80));
 }
 
-TEST_F(LockFamilyTest, S46_WhoReleasesAHoldWhileItIsUpgradedIsAnsweredByTheEndOfTheNewOne) {
+// Covers: S-46
+TEST_F(LockFamilyTest, WhoReleasesAHoldWhileItIsUpgradedIsAnsweredByTheEndOfTheNewOne) {
   const SessionRef session = open();
   const HoldRef reader = hold(session, "a", 70);
   Answer<HoldRef> upgraded;
@@ -298,7 +309,8 @@ TEST_F(LockFamilyTest, S46_WhoReleasesAHoldWhileItIsUpgradedIsAnsweredByTheEndOf
   EXPECT_EQ(client.status().releases, 0u);
 }
 
-TEST_F(LockFamilyTest, S38_ANewValueIsACommandAndKeepsTheHold) {
+// Covers: S-38
+TEST_F(LockFamilyTest, ANewValueIsACommandAndKeepsTheHold) {
   const SessionRef session = open();
   const HoldRef grant = hold(session, "a", 70);
   Answer<void> done, large, gone;

@@ -13,7 +13,8 @@ using enum SessionPhase;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(ValidityTest, LT1_IsTheTtlShortenedByTheRateErrorOfBothClocksAndTheSlack) {
+// Covers: LT-1
+TEST(ValidityTest, IsTheTtlShortenedByTheRateErrorOfBothClocksAndTheSlack) {
   EXPECT_EQ(validity(10s, 10'000, 1ms), 9800980198ns);
   EXPECT_EQ(validity(50ms, 0, 0ms), 50ms);
   EXPECT_LT(validity(9'000'000'000s, 10'000, 1ms), Duration(9'000'000'000s));  // no overflow at the largest ttl
@@ -22,7 +23,8 @@ TEST(ValidityTest, LT1_IsTheTtlShortenedByTheRateErrorOfBothClocksAndTheSlack) {
 }
 
 // Its news about sessions that it gave up must not apply to a binding that it could not know yet.
-TEST_F(SessionTest, S45_REG_F81_ARenewalSaysUpToWhichEntryItsSenderKnew) {
+// Covers: S-45 REG_F81
+TEST_F(SessionTest, ARenewalSaysUpToWhichEntryItsSenderKnew) {
   open();
   engine.index = 40;
   EXPECT_EQ(next_renewal().as_of, Index(40));
@@ -30,7 +32,8 @@ TEST_F(SessionTest, S45_REG_F81_ARenewalSaysUpToWhichEntryItsSenderKnew) {
   EXPECT_EQ(next_renewal().as_of, Index(50));
 }
 
-TEST_F(SessionTest, LT1_TheDeadlineOfAnOpenCountsFromItsFirstPostNotFromTheAnswer) {
+// Covers: LT-1
+TEST_F(SessionTest, TheDeadlineOfAnOpenCountsFromItsFirstPostNotFromTheAnswer) {
   Answer<SessionRef> answer;
   client.open_session({.ttl = kTtl}, answer.callback());
   const LeadingTime sent = now.leading;
@@ -46,7 +49,8 @@ TEST_F(SessionTest, LT1_TheDeadlineOfAnOpenCountsFromItsFirstPostNotFromTheAnswe
   EXPECT_FALSE((*answer)->valid(sent + v));
 }
 
-TEST_F(SessionTest, S45_AnOpenAnsweredAfterItsDeadlineStartsInJeopardyAndRecovers) {
+// Covers: S-45
+TEST_F(SessionTest, AnOpenAnsweredAfterItsDeadlineStartsInJeopardyAndRecovers) {
   Answer<SessionRef> answer;
   client.open_session({.ttl = kTtl, .on_phase = [this](SessionPhase phase) { phases.push_back(phase); }}, answer.callback());
   turn();
@@ -62,7 +66,8 @@ TEST_F(SessionTest, S45_AnOpenAnsweredAfterItsDeadlineStartsInJeopardyAndRecover
   EXPECT_THAT(phases, ElementsAre(Jeopardy, Valid));
 }
 
-TEST_F(SessionTest, S45_TheGrantedTtlCountsNotTheOneAskedFor) {
+// Covers: S-45
+TEST_F(SessionTest, TheGrantedTtlCountsNotTheOneAskedFor) {
   Answer<SessionRef> answer;
   client.open_session({.ttl = 1ms}, answer.callback());
   client.before_turn(now);
@@ -73,7 +78,8 @@ TEST_F(SessionTest, S45_TheGrantedTtlCountsNotTheOneAskedFor) {
   EXPECT_EQ((*answer)->validity_deadline(), now.leading + validity(50ms, 10'000, 1ms));
 }
 
-TEST_F(SessionTest, S45_RenewalsGoOutAtAThirdOfTheValidityAfterTheLastOneSent) {
+// Covers: S-45
+TEST_F(SessionTest, RenewalsGoOutAtAThirdOfTheValidityAfterTheLastOneSent) {
   const LeadingTime opened = now.leading;
   const SessionRef session = open();
   RenewRequest first = next_renewal();
@@ -87,7 +93,8 @@ TEST_F(SessionTest, S45_RenewalsGoOutAtAThirdOfTheValidityAfterTheLastOneSent) {
   EXPECT_EQ(now.leading, sent + v / 3);
 }
 
-TEST_F(SessionTest, T3_ARenewalNamesTheGroupItsNewestSessionAndASumOverWhatItMeans) {
+// Covers: T3
+TEST_F(SessionTest, ARenewalNamesTheGroupItsNewestSessionAndASumOverWhatItMeans) {
   open(1000);
   open(1002);
   open(1001, 9s);
@@ -102,7 +109,8 @@ TEST_F(SessionTest, T3_ARenewalNamesTheGroupItsNewestSessionAndASumOverWhatItMea
   EXPECT_EQ(sent.groups[1].count, 1u);
 }
 
-TEST_F(SessionTest, LT1_FLT_N02_ALateAckWhoseDeadlineIsPastChangesNothing) {
+// Covers: LT-1 FLT_N02
+TEST_F(SessionTest, ALateAckWhoseDeadlineIsPastChangesNothing) {
   const SessionRef session = open();
   const RenewRequest sent = next_renewal();
   run(v + 1ms);  // later attempts stay unanswered
@@ -114,7 +122,8 @@ TEST_F(SessionTest, LT1_FLT_N02_ALateAckWhoseDeadlineIsPastChangesNothing) {
   EXPECT_EQ(session->validity_deadline(), before);
 }
 
-TEST_F(SessionTest, LT1_AnAckCountsForItsOwnAttemptAndTheMaximumIsKept) {
+// Covers: LT-1
+TEST_F(SessionTest, AnAckCountsForItsOwnAttemptAndTheMaximumIsKept) {
   const SessionRef session = open();
   const RenewRequest first = next_renewal();
   const LeadingTime sent_first = now.leading;
@@ -132,7 +141,8 @@ TEST_F(SessionTest, LT1_AnAckCountsForItsOwnAttemptAndTheMaximumIsKept) {
   EXPECT_EQ(session->validity_deadline(), sent_second + v);
 }
 
-TEST_F(SessionTest, LT1_AnAnswerToAnUnknownAttemptOrGroupChangesNothing) {
+// Covers: LT-1
+TEST_F(SessionTest, AnAnswerToAnUnknownAttemptOrGroupChangesNothing) {
   const SessionRef session = open();
   const LeadingTime before = session->validity_deadline();
   RenewRequest forged = next_renewal();
@@ -145,7 +155,8 @@ TEST_F(SessionTest, LT1_AnAnswerToAnUnknownAttemptOrGroupChangesNothing) {
   EXPECT_EQ(session->validity_deadline(), before);
 }
 
-TEST_F(SessionTest, S52_TheHolderIsToldAtItsOwnDeadlineWithoutAnyMessage) {
+// Covers: S-52
+TEST_F(SessionTest, TheHolderIsToldAtItsOwnDeadlineWithoutAnyMessage) {
   const LeadingTime opened = now.leading;
   const SessionRef session = open();
   const HoldRef grant = hold(session);
@@ -162,7 +173,8 @@ TEST_F(SessionTest, S52_TheHolderIsToldAtItsOwnDeadlineWithoutAnyMessage) {
   EXPECT_FALSE(grant->lost());
 }
 
-TEST_F(SessionTest, REG_F02_ValidIsFalseFromTheDeadlineOnEvenIfNoTurnRuns) {
+// Covers: REG_F02
+TEST_F(SessionTest, ValidIsFalseFromTheDeadlineOnEvenIfNoTurnRuns) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   jump(v);
@@ -171,7 +183,8 @@ TEST_F(SessionTest, REG_F02_ValidIsFalseFromTheDeadlineOnEvenIfNoTurnRuns) {
   EXPECT_EQ(session->phase(), Valid);  // the announcement may be late, the answer not
 }
 
-TEST_F(SessionTest, T9_JeopardyThatEndsWellKeepsTheSessionAndItsTokens) {
+// Covers: T9
+TEST_F(SessionTest, JeopardyThatEndsWellKeepsTheSessionAndItsTokens) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   run(v + 1ms);
@@ -184,7 +197,8 @@ TEST_F(SessionTest, T9_JeopardyThatEndsWellKeepsTheSessionAndItsTokens) {
   EXPECT_TRUE(grant->lost_token().stop_requested());  // once asked to stop, it stays so
 }
 
-TEST_F(SessionTest, REG_F63_EveryFailedRenewalIsRepeatedUntilTheDeadlineAndInJeopardy) {
+// Covers: REG_F63
+TEST_F(SessionTest, EveryFailedRenewalIsRepeatedUntilTheDeadlineAndInJeopardy) {
   open();
   engine.posted.clear();
   size_t before_deadline = 0;
@@ -199,7 +213,8 @@ TEST_F(SessionTest, REG_F63_EveryFailedRenewalIsRepeatedUntilTheDeadlineAndInJeo
   for (size_t i = 1; i < numbers.size(); ++i) EXPECT_EQ(numbers[i], numbers[i - 1] + 1);  // each with a fresh number
 }
 
-TEST_F(SessionTest, REG_F15_TheRateOfRenewalsHasABoundWhateverIsAnswered) {
+// Covers: REG_F15
+TEST_F(SessionTest, TheRateOfRenewalsHasABoundWhateverIsAnswered) {
   open();
   engine.posted.clear();
   run(8s);  // nothing is ever answered: the session is not lost yet
@@ -208,7 +223,8 @@ TEST_F(SessionTest, REG_F15_TheRateOfRenewalsHasABoundWhateverIsAnswered) {
   EXPECT_THAT(engine.take<Renew>(), IsEmpty());
 }
 
-TEST_F(SessionTest, REG_F15_INV_L15_AThousandSessionsAreRenewedByOneMessage) {
+// Covers: REG_F15 INV_L15
+TEST_F(SessionTest, AThousandSessionsAreRenewedByOneMessage) {
   for (uint64_t id = 1; id <= 1000; ++id) open(id);
   engine.posted.clear();
   const RenewRequest sent = next_renewal();
@@ -227,7 +243,8 @@ struct ManyTtlsTest : SessionTest {
   }
 };
 
-TEST_F(ManyTtlsTest, T3_SessionsOfMoreTtlsThanAMessageMayNameAreRenewedByMoreMessages) {
+// Covers: T3
+TEST_F(ManyTtlsTest, SessionsOfMoreTtlsThanAMessageMayNameAreRenewedByMoreMessages) {
   size_t messages = 0;
   for (const LeadingTime end = now.leading + 10s; now.leading < end;) {
     jump(std::max(client.next_turn(now), Duration(1)));
@@ -255,7 +272,8 @@ TEST_F(ManyTtlsTest, ATurnLooksAtNoMoreTtlsThanWhatHappens) {
   EXPECT_EQ(client.status().sessions, kTtls - 1);
 }
 
-TEST_F(SessionTest, S45_ANewLeaderIsAskedAtOnceWhatTheOldOneLeftUnanswered) {
+// Covers: S-45
+TEST_F(SessionTest, ANewLeaderIsAskedAtOnceWhatTheOldOneLeftUnanswered) {
   open();
   next_renewal();
   engine.next.leadership = raft::Leadership{.term = Term(2), .leader = ReplicaId(1)};
@@ -265,7 +283,8 @@ TEST_F(SessionTest, S45_ANewLeaderIsAskedAtOnceWhatTheOldOneLeftUnanswered) {
   EXPECT_EQ(engine.take<Renew>().size(), 1u);
 }
 
-TEST_F(SessionTest, REG_F30_F69_AnElectionShorterThanTheValidityCausesNoAlarm) {
+// Covers: REG_F30 REG_F69
+TEST_F(SessionTest, AnElectionShorterThanTheValidityCausesNoAlarm) {
   const SessionRef session = open();
   engine.confirm(next_renewal());
   turn();
@@ -280,7 +299,8 @@ TEST_F(SessionTest, REG_F30_F69_AnElectionShorterThanTheValidityCausesNoAlarm) {
   EXPECT_THAT(phases, ElementsAre(Valid));
 }
 
-TEST_F(SessionTest, S45_JeopardyBeyondTheGiveUpLimitIsLostAndTheSessionIsClosed) {
+// Covers: S-45
+TEST_F(SessionTest, JeopardyBeyondTheGiveUpLimitIsLostAndTheSessionIsClosed) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   run(v);
@@ -298,7 +318,8 @@ TEST_F(SessionTest, S45_JeopardyBeyondTheGiveUpLimitIsLostAndTheSessionIsClosed)
   EXPECT_THAT(phases, ElementsAre(Valid, Jeopardy, Lost));
 }
 
-TEST_F(SessionTest, REG_F78_INV_L03_NothingBringsALostSessionBack) {
+// Covers: REG_F78 INV_L03
+TEST_F(SessionTest, NothingBringsALostSessionBack) {
   const SessionRef session = open();
   const RenewRequest before = next_renewal();
   engine.end_session(session->id());
@@ -313,7 +334,8 @@ TEST_F(SessionTest, REG_F78_INV_L03_NothingBringsALostSessionBack) {
   EXPECT_THAT(engine.take<Renew>(), IsEmpty());  // and it is not renewed
 }
 
-TEST_F(SessionTest, REG_F14_AnEndAndARenewalInOneTurnEndTheSession) {
+// Covers: REG_F14
+TEST_F(SessionTest, AnEndAndARenewalInOneTurnEndTheSession) {
   const SessionRef session = open();
   engine.confirm(next_renewal());
   engine.end_session(session->id());
@@ -321,7 +343,8 @@ TEST_F(SessionTest, REG_F14_AnEndAndARenewalInOneTurnEndTheSession) {
   EXPECT_THAT(phases, ElementsAre(Valid, Lost));
 }
 
-TEST_F(SessionTest, REG_F69_ALostSessionIsExcludedFromRenewalsUntilItsEndIsKnown) {
+// Covers: REG_F69
+TEST_F(SessionTest, ALostSessionIsExcludedFromRenewalsUntilItsEndIsKnown) {
   const SessionRef lost = open(1000);
   open(1001);
   engine.posted.clear();
@@ -337,7 +360,8 @@ TEST_F(SessionTest, REG_F69_ALostSessionIsExcludedFromRenewalsUntilItsEndIsKnown
   EXPECT_THAT(sent.groups.at(0).excluded, IsEmpty());
 }
 
-TEST_F(SessionTest, T8_NothingOfASessionIsValidWhenItsCloseIsPosted) {
+// Covers: T8
+TEST_F(SessionTest, NothingOfASessionIsValidWhenItsCloseIsPosted) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   engine.posted.clear();
@@ -357,7 +381,8 @@ TEST_F(SessionTest, T8_NothingOfASessionIsValidWhenItsCloseIsPosted) {
   EXPECT_EQ(client.status().sessions, 0u);
 }
 
-TEST_F(SessionTest, S45_AnUnansweredCloseIsRepeatedUntilTheSessionEndsAlsoWithoutItsCaller) {
+// Covers: S-45
+TEST_F(SessionTest, AnUnansweredCloseIsRepeatedUntilTheSessionEndsAlsoWithoutItsCaller) {
   const SessionRef session = open();
   Answer<void> closed;
   client.close(session, closed.callback(), now.lagging + 1s);
@@ -378,7 +403,8 @@ TEST_F(SessionTest, S45_AnUnansweredCloseIsRepeatedUntilTheSessionEndsAlsoWithou
   EXPECT_EQ(closed.times(), 1);
 }
 
-TEST_F(SessionTest, LT9_ATurnLaterThanPromisedByMoreThanTheRenewalIntervalMeansJeopardy) {
+// Covers: LT-9
+TEST_F(SessionTest, ATurnLaterThanPromisedByMoreThanTheRenewalIntervalMeansJeopardy) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   engine.confirm(next_renewal());
@@ -391,7 +417,8 @@ TEST_F(SessionTest, LT9_ATurnLaterThanPromisedByMoreThanTheRenewalIntervalMeansJ
   EXPECT_TRUE(grant->lost_token().stop_requested());
 }
 
-TEST_F(SessionTest, LT9_ATurnLateByNoMoreThanTheRenewalIntervalChangesNothing) {
+// Covers: LT-9
+TEST_F(SessionTest, ATurnLateByNoMoreThanTheRenewalIntervalChangesNothing) {
   const SessionRef session = open();
   engine.confirm(next_renewal());
   turn();
@@ -400,7 +427,8 @@ TEST_F(SessionTest, LT9_ATurnLateByNoMoreThanTheRenewalIntervalChangesNothing) {
   EXPECT_EQ(session->phase(), Valid);
 }
 
-TEST_F(SessionTest, LT9_OnlyARenewalSentAfterTheGapMakesTheSessionValidAgain) {
+// Covers: LT-9
+TEST_F(SessionTest, OnlyARenewalSentAfterTheGapMakesTheSessionValidAgain) {
   const SessionRef session = open();
   engine.confirm(next_renewal());
   turn();
@@ -417,7 +445,8 @@ TEST_F(SessionTest, LT9_OnlyARenewalSentAfterTheGapMakesTheSessionValidAgain) {
 }
 
 // Every turn that a timer wakes is a little late. Sessions are looked at as their deadlines come, not for that.
-TEST_F(SessionTest, LT9_TurnsThatAreALittleLateDoNotLookAtEverySession) {
+// Covers: LT-9
+TEST_F(SessionTest, TurnsThatAreALittleLateDoNotLookAtEverySession) {
   constexpr uint64_t kSessions = 100;
   constexpr uint64_t kTurns = 100;
   for (uint64_t id = 1000; id < 1000 + kSessions; ++id) open(id);
@@ -432,7 +461,8 @@ TEST_F(SessionTest, LT9_TurnsThatAreALittleLateDoNotLookAtEverySession) {
   EXPECT_LE(client.status().looks - before, kSessions * kTurns / 2);
 }
 
-TEST_F(SessionTest, LT9_FLT_P08_A12_AStepBackOfTheHoldersClockMeansJeopardyUntilARenewalSentAfterIt) {
+// Covers: LT-9 FLT_P08 FLT_A12
+TEST_F(SessionTest, AStepBackOfTheHoldersClockMeansJeopardyUntilARenewalSentAfterIt) {
   const SessionRef session = open();
   const RenewRequest before = next_renewal();
   now.leading -= 1ns;
@@ -450,7 +480,8 @@ TEST_F(SessionTest, LT9_FLT_P08_A12_AStepBackOfTheHoldersClockMeansJeopardyUntil
 }
 
 // A reading from before the deadline's own sending shows it without any turn.
-TEST_F(SessionTest, LT9_FLT_P08_AReadingFurtherThanTheTtlBeforeTheDeadlineIsNotTrusted) {
+// Covers: LT-9 FLT_P08
+TEST_F(SessionTest, AReadingFurtherThanTheTtlBeforeTheDeadlineIsNotTrusted) {
   const SessionRef session = open();
   EXPECT_TRUE(session->valid(now.leading));
   EXPECT_EQ(session->remaining(now.leading), v);
@@ -459,7 +490,8 @@ TEST_F(SessionTest, LT9_FLT_P08_AReadingFurtherThanTheTtlBeforeTheDeadlineIsNotT
   EXPECT_EQ(session->remaining(now.leading + v), 0ns);
 }
 
-TEST_F(SessionTest, S45_TheGiveUpLimitOfASessionIsItsOwn) {
+// Covers: S-45
+TEST_F(SessionTest, TheGiveUpLimitOfASessionIsItsOwn) {
   Answer<SessionRef> answer;
   client.open_session({.ttl = kTtl, .give_up = 100ms}, answer.callback());
   client.before_turn(now);
@@ -473,7 +505,8 @@ TEST_F(SessionTest, S45_TheGiveUpLimitOfASessionIsItsOwn) {
   EXPECT_EQ(engine.take_commands<machine::CloseSession>().size(), 1u) << "so that it really ends";
 }
 
-TEST_F(SessionTest, LT9_AGapBetweenAnOpenAndItsAnswerLeavesTheSessionInJeopardy) {
+// Covers: LT-9
+TEST_F(SessionTest, AGapBetweenAnOpenAndItsAnswerLeavesTheSessionInJeopardy) {
   Answer<SessionRef> answer;
   client.open_session({.ttl = kTtl}, answer.callback());
   turn();
@@ -488,7 +521,8 @@ TEST_F(SessionTest, LT9_AGapBetweenAnOpenAndItsAnswerLeavesTheSessionInJeopardy)
   EXPECT_EQ((*answer)->phase(), Valid);
 }
 
-TEST_F(SessionTest, LT9_AnIdleClientIsNotTakenForAPausedOne) {
+// Covers: LT-9
+TEST_F(SessionTest, AnIdleClientIsNotTakenForAPausedOne) {
   EXPECT_EQ(client.next_turn(now), Duration::max());
   turn();
   jump(24h);
@@ -496,7 +530,8 @@ TEST_F(SessionTest, LT9_AnIdleClientIsNotTakenForAPausedOne) {
   EXPECT_EQ(session->phase(), Valid);
 }
 
-TEST(SessionClockTest, REG_F57_OnlyRatesCountSoThatShiftedClocksGiveTheSameHistory) {
+// Covers: REG_F57
+TEST(SessionClockTest, OnlyRatesCountSoThatShiftedClocksGiveTheSameHistory) {
   const auto history = [](Duration lagging, Duration leading) {
     FakeEngine engine;
     Client client(engine, ClientOptions{});
@@ -529,7 +564,8 @@ TEST(SessionClockTest, REG_F57_OnlyRatesCountSoThatShiftedClocksGiveTheSameHisto
 
 // ---- coverage
 
-TEST_F(SessionTest, T3_OnlyListedSessionsAreExtendedByAnOnlyAnswer) {
+// Covers: T3
+TEST_F(SessionTest, OnlyListedSessionsAreExtendedByAnOnlyAnswer) {
   const SessionRef one = open(1000);
   const SessionRef two = open(1001);
   const LeadingTime before = two->validity_deadline();
@@ -541,7 +577,8 @@ TEST_F(SessionTest, T3_OnlyListedSessionsAreExtendedByAnOnlyAnswer) {
   EXPECT_EQ(two->validity_deadline(), before);
 }
 
-TEST_F(SessionTest, T3_ListedSessionsAreNotExtendedByAnAllExceptAnswer) {
+// Covers: T3
+TEST_F(SessionTest, ListedSessionsAreNotExtendedByAnAllExceptAnswer) {
   const SessionRef one = open(1000);
   const SessionRef two = open(1001);
   const LeadingTime before = one->validity_deadline();
@@ -553,7 +590,8 @@ TEST_F(SessionTest, T3_ListedSessionsAreNotExtendedByAnAllExceptAnswer) {
   EXPECT_EQ(two->validity_deadline(), at + v);
 }
 
-TEST_F(SessionTest, T3_ASessionOpenedAfterTheSendingIsNotExtendedByThatAttempt) {
+// Covers: T3
+TEST_F(SessionTest, ASessionOpenedAfterTheSendingIsNotExtendedByThatAttempt) {
   open(1000);
   const RenewRequest sent = next_renewal();
   jump(1ms);
@@ -564,7 +602,8 @@ TEST_F(SessionTest, T3_ASessionOpenedAfterTheSendingIsNotExtendedByThatAttempt) 
   EXPECT_EQ(late->validity_deadline(), before);
 }
 
-TEST_F(SessionTest, S45_ASessionThatNoRenewalCoversIsAskedForAndLostIfItHasEnded) {
+// Covers: S-45
+TEST_F(SessionTest, ASessionThatNoRenewalCoversIsAskedForAndLostIfItHasEnded) {
   const SessionRef session = open(1000);
   open(1001);
   const RenewRequest sent = next_renewal();
@@ -580,7 +619,8 @@ TEST_F(SessionTest, S45_ASessionThatNoRenewalCoversIsAskedForAndLostIfItHasEnded
   EXPECT_EQ(client.status().sessions, 1u);
 }
 
-TEST_F(SessionTest, T3_AnUnknownSessionOfThisProcessIsExcludedSoThatItExpires) {
+// Covers: T3
+TEST_F(SessionTest, AnUnknownSessionOfThisProcessIsExcludedSoThatItExpires) {
   open(1000);
   RenewRequest sent = next_renewal();
   engine.next.renewals.push_back(
@@ -594,7 +634,8 @@ TEST_F(SessionTest, T3_AnUnknownSessionOfThisProcessIsExcludedSoThatItExpires) {
   EXPECT_EQ(client.status().orphans, 0u);
 }
 
-TEST_F(SessionTest, T3_AnUnknownSessionIsKeptWhileAnOpenUnderWayMayExplainIt) {
+// Covers: T3
+TEST_F(SessionTest, AnUnknownSessionIsKeptWhileAnOpenUnderWayMayExplainIt) {
   open(1000);
   Answer<SessionRef> second;
   client.open_session({.ttl = kTtl}, second.callback());
@@ -613,7 +654,8 @@ TEST_F(SessionTest, T3_AnUnknownSessionIsKeptWhileAnOpenUnderWayMayExplainIt) {
 }
 
 // Else a process that opens sessions all the time would keep what nobody has alive for ever.
-TEST_F(SessionTest, T3_AnUnknownSessionIsExcludedOnceTheOpensThatMayExplainItAreAnswered) {
+// Covers: T3
+TEST_F(SessionTest, AnUnknownSessionIsExcludedOnceTheOpensThatMayExplainItAreAnswered) {
   open(1000);
   Answer<SessionRef> second, third;
   client.open_session({.ttl = kTtl}, second.callback());
@@ -635,7 +677,8 @@ TEST_F(SessionTest, T3_AnUnknownSessionIsExcludedOnceTheOpensThatMayExplainItAre
   EXPECT_EQ(third.times(), 0);
 }
 
-TEST_F(SessionTest, T3_ASessionThatEndedMeanwhileIsNoOrphan) {
+// Covers: T3
+TEST_F(SessionTest, ASessionThatEndedMeanwhileIsNoOrphan) {
   const SessionRef ended = open(1000);
   open(1001);
   const RenewRequest sent = next_renewal();
@@ -649,7 +692,8 @@ TEST_F(SessionTest, T3_ASessionThatEndedMeanwhileIsNoOrphan) {
 
 // ---- opens without a caller
 
-TEST_F(SessionTest, S59_ASessionOpenedAfterItsCallerGaveUpIsClosedAtOnce) {
+// Covers: S-59
+TEST_F(SessionTest, ASessionOpenedAfterItsCallerGaveUpIsClosedAtOnce) {
   Answer<SessionRef> answer;
   client.open_session({.ttl = kTtl, .deadline = now.lagging + 1s}, answer.callback());
   turn();
@@ -671,7 +715,8 @@ TEST_F(SessionTest, S59_ASessionOpenedAfterItsCallerGaveUpIsClosedAtOnce) {
   EXPECT_EQ(client.status().tickets, 0u);
 }
 
-TEST_F(SessionTest, S59_AnAbandonedOpenIsAnsweredAtOnceAndStillClosed) {
+// Covers: S-59
+TEST_F(SessionTest, AnAbandonedOpenIsAnsweredAtOnceAndStillClosed) {
   Answer<SessionRef> answer;
   const CallId call = client.open_session({.ttl = kTtl}, answer.callback());
   turn();
@@ -683,7 +728,8 @@ TEST_F(SessionTest, S59_AnAbandonedOpenIsAnsweredAtOnceAndStillClosed) {
   EXPECT_EQ(engine.take_commands<machine::CloseSession>().size(), 1u);
 }
 
-TEST(SlackTest, S45_ASessionThatTheSlackLeavesNoValidityIsNotRenewedInEveryTurn) {
+// Covers: S-45
+TEST(SlackTest, ASessionThatTheSlackLeavesNoValidityIsNotRenewedInEveryTurn) {
   for (const Duration slack : {Duration(60ms), validity(50ms, 10'000, 1us)}) {
     FakeEngine engine;
     Client client(engine, ClientOptions{.slack = slack});
@@ -717,7 +763,8 @@ TEST(SlackTest, S45_ASessionThatTheSlackLeavesNoValidityIsNotRenewedInEveryTurn)
 
 // ---- announcements
 
-TEST(NotifierTest, S45_FLT_A13_UserCodeRunsThroughTheNotifierInOrderEachOnce) {
+// Covers: S-45 FLT_A13
+TEST(NotifierTest, UserCodeRunsThroughTheNotifierInOrderEachOnce) {
   FakeEngine engine;
   std::vector<absl::AnyInvocable<void()>> tasks;
   Client client(engine, ClientOptions{.notify = [&](absl::AnyInvocable<void()> task) { tasks.push_back(std::move(task)); }});
@@ -809,7 +856,8 @@ struct WatchedTest : SessionTest {
   }
 };
 
-TEST_F(WatchedTest, S52_WhoeverTakesTheSessionToJeopardyAnnouncesItAndTheOtherDoesNot) {
+// Covers: S-52
+TEST_F(WatchedTest, WhoeverTakesTheSessionToJeopardyAnnouncesItAndTheOtherDoesNot) {
   EXPECT_EQ(watch.validities, 1);
   for (Duration by : {v / 3, v / 3}) {
     jump(by);
@@ -829,7 +877,8 @@ TEST_F(WatchedTest, S52_WhoeverTakesTheSessionToJeopardyAnnouncesItAndTheOtherDo
   EXPECT_TRUE(session->valid(now.leading));
 }
 
-TEST_F(WatchedTest, S45_S52_WhatTheWatchTellsComesBehindThePhaseThatItEnds) {
+// Covers: S-45 S-52
+TEST_F(WatchedTest, WhatTheWatchTellsComesBehindThePhaseThatItEnds) {
   watch.act = [this](SessionState& state) {
     if (state.expire(state.validity_deadline())) phases.push_back(Jeopardy);
   };
@@ -848,7 +897,8 @@ TEST_F(WatchedTest, S45_S52_WhatTheWatchTellsComesBehindThePhaseThatItEnds) {
   EXPECT_EQ((*second)->phase(), Jeopardy);
 }
 
-TEST_F(WatchedTest, S45_S52_WhatTheClientTookToJeopardyIsNotWatchedBeforeItsReturnIsAnnounced) {
+// Covers: S-45 S-52
+TEST_F(WatchedTest, WhatTheClientTookToJeopardyIsNotWatchedBeforeItsReturnIsAnnounced) {
   watched.close(session, [](absl::Status) {});
   std::vector<bool> watched_already;
   Answer<SessionRef> second;
@@ -874,7 +924,8 @@ TEST_F(WatchedTest, S45_S52_WhatTheClientTookToJeopardyIsNotWatchedBeforeItsRetu
   watched.stop();
 }
 
-TEST_F(WatchedTest, S52_TheWatchKnowsTheHoldsAndTheEndOfTheSession) {
+// Covers: S-52
+TEST_F(WatchedTest, TheWatchKnowsTheHoldsAndTheEndOfTheSession) {
   Answer<HoldRef> answer;
   const auto granted = [this](uint64_t token) {
     step([this, token] {
@@ -903,7 +954,8 @@ TEST_F(WatchedTest, S52_TheWatchKnowsTheHoldsAndTheEndOfTheSession) {
   watched.stop();
 }
 
-TEST_F(SessionTest, S52_FLT_A02_HandlesAreReadByAnyThreadWithoutALock) {
+// Covers: S-52 FLT_A02
+TEST_F(SessionTest, HandlesAreReadByAnyThreadWithoutALock) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   std::atomic<bool> done{false};
@@ -929,7 +981,8 @@ TEST_F(SessionTest, S52_FLT_A02_HandlesAreReadByAnyThreadWithoutALock) {
 
 // A model in ten lines beside a thousand random histories: the deadline is the maximum over acknowledged attempts sent
 // after the last gap, and the phase follows from it.
-TEST(SessionModelTest, LT1_LT9_S45_RandomHistoriesAgreeWithANaiveModel) {
+// Covers: LT-1 LT-9 S-45
+TEST(SessionModelTest, RandomHistoriesAgreeWithANaiveModel) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
     FakeEngine engine;

@@ -75,7 +75,8 @@ class StickyTest : public ClientBench {
   }
 };
 
-TEST_F(StickyTest, S58_AReacquireByTheSameSessionNeedsNoEntryAndHasTheNextToken) {
+// Covers: S-58
+TEST_F(StickyTest, AReacquireByTheSameSessionNeedsNoEntryAndHasTheNextToken) {
   const SessionRef session = open();
   const HoldRef first = fetch(session);
   EXPECT_EQ(first->token(), Token(5000));
@@ -98,7 +99,8 @@ TEST_F(StickyTest, S58_AReacquireByTheSameSessionNeedsNoEntryAndHasTheNextToken)
 
 // To the log every token of the block is current until a newer one was shown. The process that lends the lock knows better:
 // a thread that slept past the end of its hold writes nothing under it.
-TEST_F(StickyTest, S58_S60_AFenceOfALocalHoldThatIsOverIsRefusedBeforeTheLog) {
+// Covers: S-58 S-60
+TEST_F(StickyTest, AFenceOfALocalHoldThatIsOverIsRefusedBeforeTheLog) {
   const SessionRef session = open();
   const HoldRef first = fetch(session);
   const auto write = [&](const HoldRef& hold) {
@@ -124,7 +126,8 @@ TEST_F(StickyTest, S58_S60_AFenceOfALocalHoldThatIsOverIsRefusedBeforeTheLog) {
 }
 
 // A token says which hold it belongs to as well as the grant does, in the process that made it.
-TEST_F(StickyTest, S58_S60_AFenceMadeOfATokenAloneIsRefusedOnceItsHoldIsOver) {
+// Covers: S-58 S-60
+TEST_F(StickyTest, AFenceMadeOfATokenAloneIsRefusedOnceItsHoldIsOver) {
   const SessionRef session = open();
   const HoldRef first = fetch(session);
   const auto write = [&](const HoldRef& hold, Fence::Wants wants = Fence::Wants::Held) {
@@ -146,7 +149,8 @@ TEST_F(StickyTest, S58_S60_AFenceMadeOfATokenAloneIsRefusedOnceItsHoldIsOver) {
 }
 
 // A condition has no process of its own to ask either.
-TEST_F(StickyTest, S15_S58_AConditionOnATokenDoesNotHoldOnceItsHoldIsOver) {
+// Covers: S-15 S-58
+TEST_F(StickyTest, AConditionOnATokenDoesNotHoldOnceItsHoldIsOver) {
   const SessionRef session = open();
   const HoldRef first = fetch(session);
   const HoldRef second = hand_over(first);
@@ -166,7 +170,8 @@ TEST_F(StickyTest, S15_S58_AConditionOnATokenDoesNotHoldOnceItsHoldIsOver) {
   EXPECT_EQ(asked(first), std::set{~uint64_t{0}}) << "which is no hold's";
 }
 
-TEST_F(StickyTest, S58_S60_AFenceMadeOfATokenOfALostSessionIsRefusedUnlessItsHoldWasInUse) {
+// Covers: S-58 S-60
+TEST_F(StickyTest, AFenceMadeOfATokenOfALostSessionIsRefusedUnlessItsHoldWasInUse) {
   const SessionRef session = open();
   const HoldRef first = fetch(session);
   const HoldRef second = hand_over(first);
@@ -184,7 +189,8 @@ TEST_F(StickyTest, S58_S60_AFenceMadeOfATokenOfALostSessionIsRefusedUnlessItsHol
 }
 
 // To the log, which was shown no newer token, the former hold may be the one in use.
-TEST_F(StickyTest, S52_S58_AFormerLocalHoldIsNotSaidToBeTheHold) {
+// Covers: S-52 S-58
+TEST_F(StickyTest, AFormerLocalHoldIsNotSaidToBeTheHold) {
   const SessionRef session = open();
   const HoldRef first = fetch(session);
   EXPECT_TRUE(check_where_held(first));
@@ -195,7 +201,8 @@ TEST_F(StickyTest, S52_S58_AFormerLocalHoldIsNotSaidToBeTheHold) {
 }
 
 // The process was told of the end by somebody; the log says when it is.
-TEST_F(StickyTest, S52_S58_WhetherTheHoldOfALostSessionIsOverIsForTheLogToSay) {
+// Covers: S-52 S-58
+TEST_F(StickyTest, WhetherTheHoldOfALostSessionIsOverIsForTheLogToSay) {
   const SessionRef session = open();
   const HoldRef first = fetch(session);
   const HoldRef second = hand_over(first);
@@ -206,7 +213,8 @@ TEST_F(StickyTest, S52_S58_WhetherTheHoldOfALostSessionIsOverIsForTheLogToSay) {
   EXPECT_FALSE(check_where_held(first)) << "that one was over before";
 }
 
-TEST_F(StickyTest, S37_S58_AFormerLocalHoldProclaimsNothing) {
+// Covers: S-37 S-58
+TEST_F(StickyTest, AFormerLocalHoldProclaimsNothing) {
   const SessionRef session = open();
   const HoldRef first = fetch(session);
   const HoldRef second = hand_over(first);
@@ -220,7 +228,8 @@ TEST_F(StickyTest, S37_S58_AFormerLocalHoldProclaimsNothing) {
   EXPECT_THAT(engine.take_commands<machine::UpdateValue>(), SizeIs(1));
 }
 
-TEST_F(StickyTest, S58_AnyThreadAcquiresAndReleasesWithoutTheOwnerThread) {
+// Covers: S-58
+TEST_F(StickyTest, AnyThreadAcquiresAndReleasesWithoutTheOwnerThread) {
   const SessionRef session = open();
   release(fetch(session));
   Delegations& here = *session->delegations();
@@ -235,7 +244,8 @@ TEST_F(StickyTest, S58_AnyThreadAcquiresAndReleasesWithoutTheOwnerThread) {
   EXPECT_EQ(client.next_turn(now), client.next_turn(now)) << "nothing is to be done";
 }
 
-TEST_F(StickyTest, S58_OneLocalHoldAtATimeAndFirstComeFirstServed) {
+// Covers: S-58
+TEST_F(StickyTest, OneLocalHoldAtATimeAndFirstComeFirstServed) {
   const SessionRef session = open();
   const HoldRef first = fetch(session, 5000, "t");
   const Answer<HoldRef> second = acquire(session, sticky("u")), third = acquire(session, sticky("v"));
@@ -259,7 +269,8 @@ TEST_F(StickyTest, S58_OneLocalHoldAtATimeAndFirstComeFirstServed) {
   EXPECT_THAT(engine.take<Submit>(), IsEmpty());
 }
 
-TEST_F(StickyTest, S58_WhoComesWhileTheLogIsAskedWaitsInLineAndNotInTheLog) {
+// Covers: S-58
+TEST_F(StickyTest, WhoComesWhileTheLogIsAskedWaitsInLineAndNotInTheLog) {
   const SessionRef session = open();
   const Answer<HoldRef> first = acquire(session, sticky("t")), second = acquire(session, sticky("u", LockWait::timed(2s)));
   const auto sent = engine.take_commands<machine::Acquire>();
@@ -277,7 +288,8 @@ TEST_F(StickyTest, S58_WhoComesWhileTheLogIsAskedWaitsInLineAndNotInTheLog) {
   EXPECT_EQ((*second)->token(), Token(7000));
 }
 
-TEST_F(StickyTest, S48_S58_AWaitInLineEndsByItself) {
+// Covers: S-48 S-58
+TEST_F(StickyTest, AWaitInLineEndsByItself) {
   const SessionRef session = open();
   fetch(session, 5000, "t");
   const Answer<HoldRef> second = acquire(session, sticky("u", LockWait::timed(500ms)));
@@ -289,7 +301,8 @@ TEST_F(StickyTest, S48_S58_AWaitInLineEndsByItself) {
   EXPECT_THAT(engine.take_commands<machine::Acquire>(), IsEmpty());
 }
 
-TEST_F(StickyTest, S58_T8_NothingIsGrantedLocallyOnceTheDeadlineHasPassed) {
+// Covers: S-58 T8
+TEST_F(StickyTest, NothingIsGrantedLocallyOnceTheDeadlineHasPassed) {
   const SessionRef session = open();
   const HoldRef first = fetch(session, 5000, "t");
   run(v);
@@ -308,7 +321,8 @@ TEST_F(StickyTest, S58_T8_NothingIsGrantedLocallyOnceTheDeadlineHasPassed) {
   EXPECT_FALSE((*waits)->lost_token().stop_requested());
 }
 
-TEST_F(StickyTest, S52_S58_ALostSessionTakesItsLocalHoldsWithIt) {
+// Covers: S-52 S-58
+TEST_F(StickyTest, ALostSessionTakesItsLocalHoldsWithIt) {
   const SessionRef session = open();
   const HoldRef held = fetch(session, 5000, "t");
   const Answer<HoldRef> waits = acquire(session, sticky("u"));
@@ -327,7 +341,8 @@ TEST_F(StickyTest, S52_S58_ALostSessionTakesItsLocalHoldsWithIt) {
 }
 
 // The process slept past its deadline and does not know yet whether its session lives. Another one may have had the lock.
-TEST_F(StickyTest, S58_REG_F83_AReleaseInJeopardyIsAnsweredOnceTheFateOfTheSessionIsKnown) {
+// Covers: S-58 REG_F83
+TEST_F(StickyTest, AReleaseInJeopardyIsAnsweredOnceTheFateOfTheSessionIsKnown) {
   for (const bool ends_well : {true, false}) {
     const SessionRef session = open(ends_well ? 1000 : 1001);
     const HoldRef held = fetch(session, ends_well ? 5000 : 5000 + 65536);
@@ -353,7 +368,8 @@ TEST_F(StickyTest, S58_REG_F83_AReleaseInJeopardyIsAnsweredOnceTheFateOfTheSessi
   }
 }
 
-TEST_F(StickyTest, S59_REG_F83_AReleaseInJeopardyEndsAtItsDeadlineAsUnknown) {
+// Covers: S-59 REG_F83
+TEST_F(StickyTest, AReleaseInJeopardyEndsAtItsDeadlineAsUnknown) {
   const SessionRef session = open();
   const HoldRef held = fetch(session);
   jump(v);
@@ -366,7 +382,8 @@ TEST_F(StickyTest, S59_REG_F83_AReleaseInJeopardyEndsAtItsDeadlineAsUnknown) {
   EXPECT_EQ(released.times(), 1);
 }
 
-TEST_F(StickyTest, S58_AClosedSessionGivesItAllBackByItsClose) {
+// Covers: S-58
+TEST_F(StickyTest, AClosedSessionGivesItAllBackByItsClose) {
   const SessionRef session = open();
   const HoldRef held = fetch(session);
   Answer<void> closed;
@@ -377,7 +394,8 @@ TEST_F(StickyTest, S58_AClosedSessionGivesItAllBackByItsClose) {
   EXPECT_THAT(engine.take_commands<machine::CloseSession>(), SizeIs(1));
 }
 
-TEST_F(StickyTest, S58_WhenAnotherSessionAsksAnIdleDelegationIsGivenBackAtOnce) {
+// Covers: S-58
+TEST_F(StickyTest, WhenAnotherSessionAsksAnIdleDelegationIsGivenBackAtOnce) {
   const SessionRef session = open();
   release(fetch(session));
   ask(session);
@@ -392,7 +410,8 @@ TEST_F(StickyTest, S58_WhenAnotherSessionAsksAnIdleDelegationIsGivenBackAtOnce) 
   EXPECT_EQ(again[0].second.prior_releases, (std::vector<machine::PriorRelease>{{"a", Token(5000)}}));
 }
 
-TEST_F(StickyTest, S58_T8_WhatIsInUseIsNotGivenBackBeforeItsRelease) {
+// Covers: S-58 T8
+TEST_F(StickyTest, WhatIsInUseIsNotGivenBackBeforeItsRelease) {
   const SessionRef session = open();
   const HoldRef held = fetch(session);
   ask(session);
@@ -407,7 +426,8 @@ TEST_F(StickyTest, S58_T8_WhatIsInUseIsNotGivenBackBeforeItsRelease) {
   EXPECT_EQ(released_in_log(), 1u);
 }
 
-TEST_F(StickyTest, S58_AskedItServesOnlyWhoWasInLineWithinTheLimits) {
+// Covers: S-58
+TEST_F(StickyTest, AskedItServesOnlyWhoWasInLineWithinTheLimits) {
   const SessionRef session = open();
   HoldRef held = fetch(session);
   std::vector<Answer<HoldRef>> line;
@@ -430,7 +450,8 @@ TEST_F(StickyTest, S58_AskedItServesOnlyWhoWasInLineWithinTheLimits) {
   EXPECT_EQ(late.times(), 0);
 }
 
-TEST_F(StickyTest, S58_AskedItServesNobodyAfterTenMilliseconds) {
+// Covers: S-58
+TEST_F(StickyTest, AskedItServesNobodyAfterTenMilliseconds) {
   const SessionRef session = open();
   const HoldRef held = fetch(session);
   const Answer<HoldRef> next = acquire(session, sticky("t"));
@@ -442,7 +463,8 @@ TEST_F(StickyTest, S58_AskedItServesNobodyAfterTenMilliseconds) {
   EXPECT_EQ(released_in_log(), 1u);
 }
 
-TEST_F(StickyTest, S58_WhoeverComesAfterItWasAskedIsNotPreferred) {
+// Covers: S-58
+TEST_F(StickyTest, WhoeverComesAfterItWasAskedIsNotPreferred) {
   const SessionRef session = open();
   const HoldRef held = fetch(session);
   ask(session);
@@ -453,7 +475,8 @@ TEST_F(StickyTest, S58_WhoeverComesAfterItWasAskedIsNotPreferred) {
   EXPECT_EQ(released_in_log(), 1u);
 }
 
-TEST_F(StickyTest, S58_AUsedUpBlockIsRefilledByOneEntryAndTheDelegationStays) {
+// Covers: S-58
+TEST_F(StickyTest, AUsedUpBlockIsRefilledByOneEntryAndTheDelegationStays) {
   Client small(engine, {.sticky = {.block = 2}});
   const auto step = [&] {
     small.before_turn(now);
@@ -491,7 +514,8 @@ TEST_F(StickyTest, S58_AUsedUpBlockIsRefilledByOneEntryAndTheDelegationStays) {
   small.stop();
 }
 
-TEST_F(StickyTest, S58_AnotherWayToWantTheLockMakesItGo) {
+// Covers: S-58
+TEST_F(StickyTest, AnotherWayToWantTheLockMakesItGo) {
   const SessionRef session = open();
   release(fetch(session));
   const Answer<HoldRef> reader = acquire(session, {.wait = LockWait::endless(), .mode = LockMode::Shared});
@@ -501,7 +525,8 @@ TEST_F(StickyTest, S58_AnotherWayToWantTheLockMakesItGo) {
   EXPECT_EQ(reader.times(), 0);
 }
 
-TEST_F(StickyTest, S38_S58_AnOwnerThatHasTheLockIsToldSoWhateverItWants) {
+// Covers: S-38 S-58
+TEST_F(StickyTest, AnOwnerThatHasTheLockIsToldSoWhateverItWants) {
   const SessionRef session = open();
   const HoldRef held = fetch(session, 5000, "t");
   EXPECT_EQ(acquire(session, {.owner_tag = "t", .mode = LockMode::Shared}).reason(), Reason::AlreadyHeld);
@@ -512,7 +537,8 @@ TEST_F(StickyTest, S38_S58_AnOwnerThatHasTheLockIsToldSoWhateverItWants) {
   EXPECT_TRUE(held->valid(now.leading));
 }
 
-TEST_F(StickyTest, S40_S58_ALongerLockDelayIsForTheLogToGrant) {
+// Covers: S-40 S-58
+TEST_F(StickyTest, ALongerLockDelayIsForTheLogToGrant) {
   const SessionRef session = open();
   release(fetch(session));
   AcquireOptions options = sticky("t");
@@ -524,7 +550,8 @@ TEST_F(StickyTest, S40_S58_ALongerLockDelayIsForTheLogToGrant) {
   EXPECT_THAT(sent[0].second.prior_releases, SizeIs(1));
 }
 
-TEST_F(StickyTest, S51_S58_ALocalHoldMayHaveALongestTime) {
+// Covers: S-51 S-58
+TEST_F(StickyTest, ALocalHoldMayHaveALongestTime) {
   const SessionRef session = open();
   release(fetch(session));
   AcquireOptions options = sticky("t");
@@ -543,7 +570,8 @@ TEST_F(StickyTest, S51_S58_ALocalHoldMayHaveALongestTime) {
   EXPECT_EQ(released_in_log(), 0u);
 }
 
-TEST_F(StickyTest, S59_S58_ALateDelegationThatNobodyWantsIsGivenBack) {
+// Covers: S-59 S-58
+TEST_F(StickyTest, ALateDelegationThatNobodyWantsIsGivenBack) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
   const CallId call = client.acquire(session, "a", sticky(), answer.callback());
@@ -560,7 +588,8 @@ TEST_F(StickyTest, S59_S58_ALateDelegationThatNobodyWantsIsGivenBack) {
 }
 
 // Among locks under ever new names, those not used for longest go back, no matter which owner releases them.
-TEST_F(StickyTest, S58_OnlySoManyIdleLocksAreKept) {
+// Covers: S-58
+TEST_F(StickyTest, OnlySoManyIdleLocksAreKept) {
   Client small(engine, {.sticky = {.idle_max = 2}});
   const auto step = [&] {
     small.before_turn(now);
@@ -613,7 +642,8 @@ TEST_F(StickyTest, S58_OnlySoManyIdleLocksAreKept) {
   small.stop();
 }
 
-TEST_F(StickyTest, S58_WhoGivesUpLeavesTheLine) {
+// Covers: S-58
+TEST_F(StickyTest, WhoGivesUpLeavesTheLine) {
   const SessionRef session = open();
   const HoldRef held = fetch(session, 5000, "t");
   Answer<HoldRef> second, third;
@@ -627,7 +657,8 @@ TEST_F(StickyTest, S58_WhoGivesUpLeavesTheLine) {
   EXPECT_TRUE(third.ok());
 }
 
-TEST_F(StickyTest, S46_S58_ALocalHoldKeepsItsMode) {
+// Covers: S-46 S-58
+TEST_F(StickyTest, ALocalHoldKeepsItsMode) {
   const SessionRef session = open();
   const HoldRef held = fetch(session);
   Answer<HoldRef> down;
@@ -637,7 +668,8 @@ TEST_F(StickyTest, S46_S58_ALocalHoldKeepsItsMode) {
   EXPECT_TRUE(held->valid(now.leading));
 }
 
-TEST_F(StickyTest, S58_WhatCannotBeStickyIsRefusedAtTheDoorWithASentence) {
+// Covers: S-58
+TEST_F(StickyTest, WhatCannotBeStickyIsRefusedAtTheDoorWithASentence) {
   const SessionRef session = open();
   EXPECT_EQ(acquire(session, {.mode = LockMode::Shared, .sticky = true}).reason(), Reason::InvalidArgument);
   EXPECT_EQ(acquire(session, {.reentrant = true, .sticky = true}).reason(), Reason::InvalidArgument);

@@ -17,7 +17,8 @@ class ClusterTest : public TwoMembersTest {
   }
 };
 
-TEST_F(ClusterTest, S48_AReleasedLockGoesToTheFirstWaiterWithALargerToken) {
+// Covers: S-48
+TEST_F(ClusterTest, AReleasedLockGoesToTheFirstWaiterWithALargerToken) {
   const SessionRef mine = open(one);
   const SessionRef theirs = open(two);
   const auto first = acquire(one, mine);
@@ -32,7 +33,8 @@ TEST_F(ClusterTest, S48_AReleasedLockGoesToTheFirstWaiterWithALargerToken) {
   EXPECT_GT((*second)->token(), (*first)->token());
 }
 
-TEST_F(ClusterTest, S48_AFailedTryCostsNoLogEntry) {
+// Covers: S-48
+TEST_F(ClusterTest, AFailedTryCostsNoLogEntry) {
   const SessionRef mine = open(one);
   const SessionRef theirs = open(two);
   ASSERT_TRUE(acquire(one, mine).ok());
@@ -41,14 +43,16 @@ TEST_F(ClusterTest, S48_AFailedTryCostsNoLogEntry) {
   EXPECT_EQ(cluster.index, before);
 }
 
-TEST_F(ClusterTest, S38_AnOwnerThatTriesAgainIsToldThatItHoldsTheLock) {
+// Covers: S-38
+TEST_F(ClusterTest, AnOwnerThatTriesAgainIsToldThatItHoldsTheLock) {
   const SessionRef mine = open(one);
   ASSERT_TRUE(acquire(one, mine).ok());
   EXPECT_EQ(acquire(one, mine).reason(), Reason::AlreadyHeld);
   EXPECT_EQ(acquire(one, mine, LockWait::none(), "other thread").reason(), Reason::Held);
 }
 
-TEST_F(ClusterTest, S43_ATryAfterAReleaseNobodyWaitedForSucceeds) {
+// Covers: S-43
+TEST_F(ClusterTest, ATryAfterAReleaseNobodyWaitedForSucceeds) {
   const SessionRef mine = open(one);
   auto held = acquire(one, mine);
   for (int i = 0; i < 5; ++i) {
@@ -58,7 +62,8 @@ TEST_F(ClusterTest, S43_ATryAfterAReleaseNobodyWaitedForSucceeds) {
   }
 }
 
-TEST_F(ClusterTest, S36_ATimedWaitEndsByItsEntryAndLeavesNoTrace) {
+// Covers: S-36
+TEST_F(ClusterTest, ATimedWaitEndsByItsEntryAndLeavesNoTrace) {
   const SessionRef mine = open(one);
   const SessionRef theirs = open(two);
   ASSERT_TRUE(acquire(one, mine).ok());
@@ -72,7 +77,8 @@ TEST_F(ClusterTest, S36_ATimedWaitEndsByItsEntryAndLeavesNoTrace) {
   EXPECT_THAT((*queue).waiters, SizeIs(0));
 }
 
-TEST_F(ClusterTest, S56_HoldersQueueAndSessionsShowTheAppliedState) {
+// Covers: S-56
+TEST_F(ClusterTest, HoldersQueueAndSessionsShowTheAppliedState) {
   const SessionRef mine = open(one);
   const SessionRef theirs = open(two);
   const auto held = acquire(one, mine, LockWait::none(), "t");
@@ -99,7 +105,8 @@ TEST_F(ClusterTest, S56_HoldersQueueAndSessionsShowTheAppliedState) {
   EXPECT_FALSE((*holders).more);
 }
 
-TEST_F(ClusterTest, S56_ThatALockHasMoreHoldersThanOneAnswerIsSaid) {
+// Covers: S-56
+TEST_F(ClusterTest, ThatALockHasMoreHoldersThanOneAnswerIsSaid) {
   const SessionRef mine = open(one);
   for (int i = 0; i < 1100; ++i) {
     one.client.acquire(mine, "a",
@@ -115,7 +122,8 @@ TEST_F(ClusterTest, S56_ThatALockHasMoreHoldersThanOneAnswerIsSaid) {
   EXPECT_TRUE((*holders).more);
 }
 
-TEST_F(ClusterTest, REG_F02_INV_L03_ACutOffHolderIsInvalidBeforeTheNextOneIsGranted) {
+// Covers: REG_F02 INV_L03
+TEST_F(ClusterTest, ACutOffHolderIsInvalidBeforeTheNextOneIsGranted) {
   const SessionRef mine = open(one);
   const SessionRef theirs = open(two);
   const auto held = acquire(one, mine);
@@ -136,7 +144,8 @@ TEST_F(ClusterTest, REG_F02_INV_L03_ACutOffHolderIsInvalidBeforeTheNextOneIsGran
   EXPECT_TRUE((*held)->lost());
 }
 
-TEST_F(ClusterTest, REG_F45_F77_TheHolderIsToldBeforeTheNextOneIsGranted) {
+// Covers: REG_F45 REG_F77
+TEST_F(ClusterTest, TheHolderIsToldBeforeTheNextOneIsGranted) {
   const SessionRef mine = open(one);
   const SessionRef theirs = open(two);
   const auto held = acquire(one, mine);
@@ -154,7 +163,8 @@ TEST_F(ClusterTest, REG_F45_F77_TheHolderIsToldBeforeTheNextOneIsGranted) {
   EXPECT_LT(*lost_at, truth);
 }
 
-TEST_F(ClusterTest, REG_F47_OfTwoThatSawTheLockFreeTheEntryChoosesOne) {
+// Covers: REG_F47
+TEST_F(ClusterTest, OfTwoThatSawTheLockFreeTheEntryChoosesOne) {
   const SessionRef mine = open(one);
   const SessionRef theirs = open(two);
   for (int round = 0; round < 10; ++round) {
@@ -179,7 +189,8 @@ TEST_F(ClusterTest, REG_F47_OfTwoThatSawTheLockFreeTheEntryChoosesOne) {
 
 // ---- the family (docs/semantics.md S-46, S-53, S-38, S-49)
 
-TEST_F(ClusterTest, S36_ATryThatCannotBeGrantedWritesNothingToTheLog) {
+// Covers: S-36
+TEST_F(ClusterTest, ATryThatCannotBeGrantedWritesNothingToTheLog) {
   const SessionRef mine = open(one), theirs = open(two);
   const auto held = acquire(one, mine);
   const auto asked = [&](auto call) {
@@ -206,7 +217,8 @@ TEST_F(ClusterTest, S36_ATryThatCannotBeGrantedWritesNothingToTheLog) {
   ASSERT_TRUE(held.ok());
 }
 
-TEST_F(ClusterTest, S40_ATryDuringALockDelaySaysSo) {
+// Covers: S-40
+TEST_F(ClusterTest, ATryDuringALockDelaySaysSo) {
   const SessionRef mine = open(one), theirs = open(two, 20s);
   Answer<HoldRef> held;
   one.client.acquire(mine, "a", {.delay = 4s}, held.callback());
@@ -223,7 +235,8 @@ TEST_F(ClusterTest, S40_ATryDuringALockDelaySaysSo) {
   EXPECT_TRUE(waiting.ok());
 }
 
-TEST_F(ClusterTest, S46_ReadersShareConvertAndWaitInTurn) {
+// Covers: S-46
+TEST_F(ClusterTest, ReadersShareConvertAndWaitInTurn) {
   const SessionRef mine = open(one), theirs = open(two);
   Answer<HoldRef> writer, reader, shared, conflict, upgraded;
   one.client.acquire(mine, "a", {}, writer.callback());
@@ -251,7 +264,8 @@ TEST_F(ClusterTest, S46_ReadersShareConvertAndWaitInTurn) {
   EXPECT_EQ(cluster.machine.lock_names(), 0u);
 }
 
-TEST_F(ClusterTest, S49_ACircleIsRefusedToWhoeverClosesIt) {
+// Covers: S-49
+TEST_F(ClusterTest, ACircleIsRefusedToWhoeverClosesIt) {
   const SessionRef mine = open(one), theirs = open(two);
   Answer<HoldRef> x, y, waits, closes, exempt;
   one.client.acquire(mine, "x", {}, x.callback());
@@ -268,7 +282,8 @@ TEST_F(ClusterTest, S49_ACircleIsRefusedToWhoeverClosesIt) {
   EXPECT_TRUE(waits.ok());
 }
 
-TEST_F(ClusterTest, S38_REG_F76_ManyEntriesAndReleasesOfOneHoldLeaveNothing) {
+// Covers: S-38 REG_F76
+TEST_F(ClusterTest, ManyEntriesAndReleasesOfOneHoldLeaveNothing) {
   const SessionRef mine = open(one);
   for (int round = 0; round < 200; ++round) {
     std::vector<HoldRef> holds;
@@ -288,7 +303,8 @@ TEST_F(ClusterTest, S38_REG_F76_ManyEntriesAndReleasesOfOneHoldLeaveNothing) {
 }
 
 // Both hold for longer than either waits, so that their waits end all the time; still each of them gets its turns.
-TEST_F(ClusterTest, REG_F49_SymmetricContendersBothGetAhead) {
+// Covers: REG_F49
+TEST_F(ClusterTest, SymmetricContendersBothGetAhead) {
   struct Contender {
     Member& member;
     SessionRef session;
@@ -326,7 +342,8 @@ TEST_F(ClusterTest, REG_F49_SymmetricContendersBothGetAhead) {
   }
 }
 
-TEST_F(ClusterTest, REG_F69_ALostSessionReallyEndsOnceItsNodeIsBack) {
+// Covers: REG_F69
+TEST_F(ClusterTest, ALostSessionReallyEndsOnceItsNodeIsBack) {
   const SessionRef mine = open(one, 200ms);
   ASSERT_TRUE(acquire(one, mine).ok());
   one.node.listens = false;  // its renewals still arrive, so that nothing expires
@@ -339,7 +356,8 @@ TEST_F(ClusterTest, REG_F69_ALostSessionReallyEndsOnceItsNodeIsBack) {
 }
 
 // If the machine no longer knows, this replica's own state decides: without the session there is nothing to hold.
-TEST_F(ClusterTest, REG_R73_AnAcquireWhoseSessionEndedInSkippedEntriesIsToldSoAndCancelsNothing) {
+// Covers: REG_R73
+TEST_F(ClusterTest, AnAcquireWhoseSessionEndedInSkippedEntriesIsToldSoAndCancelsNothing) {
   const SessionRef theirs = open(two);
   const auto holder = acquire(two, theirs);
   const SessionRef mine = open(one);
@@ -365,7 +383,8 @@ TEST_F(ClusterTest, REG_R73_AnAcquireWhoseSessionEndedInSkippedEntriesIsToldSoAn
   EXPECT_EQ(cluster.machine.lock_claims(), 1u);
 }
 
-TEST_F(ClusterTest, REG_R73_AnAcquireThatIsOverInSkippedEntriesIsUnknownWhileItsSessionLives) {
+// Covers: REG_R73
+TEST_F(ClusterTest, AnAcquireThatIsOverInSkippedEntriesIsUnknownWhileItsSessionLives) {
   const SessionRef theirs = open(two), mine = open(one);
   const auto holder = acquire(two, theirs);
   Answer<HoldRef> timed;
@@ -388,7 +407,8 @@ TEST_F(ClusterTest, REG_R73_AnAcquireThatIsOverInSkippedEntriesIsUnknownWhileIts
 
 // The tightest case of the time rules: the holder's clock as slow and the leader's as fast as rho permits, and the holder
 // cut off right after a renewal.
-TEST(ClusterRateTest, REG_F79_FLT_P06_NoOverlapWithAnyRatesWithinRho) {
+// Covers: REG_F79 FLT_P06
+TEST(ClusterRateTest, NoOverlapWithAnyRatesWithinRho) {
   for (const Duration ttl : {Duration(50ms), Duration(300ms), Duration(2s)}) {
     for (const double leader_rate : {0.99, 1.0, 1.01}) {
       for (const double holder_rate : {0.99, 1.0, 1.01}) {
@@ -608,7 +628,8 @@ class History {
   size_t pending_ = 0;
 };
 
-TEST(ClusterHistoryTest, S52_S59_REG_F79_RandomHistoriesKeepLocksExclusiveAndLeakNothing) {
+// Covers: S-52 S-59 REG_F79
+TEST(ClusterHistoryTest, RandomHistoriesKeepLocksExclusiveAndLeakNothing) {
   int grants = 0;
   int hand_overs = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
@@ -623,7 +644,8 @@ TEST(ClusterHistoryTest, S52_S59_REG_F79_RandomHistoriesKeepLocksExclusiveAndLea
   EXPECT_GT(hand_overs, 500);
 }
 
-TEST_F(ClusterTest, S25_WhoAsksForProgressNeedsNoOtherReasonForATurn) {
+// Covers: S-25
+TEST_F(ClusterTest, WhoAsksForProgressNeedsNoOtherReasonForATurn) {
   std::vector<WatchBatch::What> told;
   const WatchId watch =
       one.client.watch(WatchOptions::of("k"), [&told](const WatchBatch& batch) { told.push_back(batch.what); });
@@ -639,7 +661,8 @@ TEST_F(ClusterTest, S25_WhoAsksForProgressNeedsNoOtherReasonForATurn) {
 }
 
 // A long history is read in steps, one a turn, and what keeps sessions alive goes out in every turn.
-TEST_F(ClusterTest, REG_F27_AWatchThatCatchesUpDelaysNoRenewal) {
+// Covers: REG_F27
+TEST_F(ClusterTest, AWatchThatCatchesUpDelaysNoRenewal) {
   constexpr uint64_t kChanges = 150'000;
   for (uint64_t i = 1; i <= kChanges; ++i) {
     const machine::Request put{.body = machine::Put{.key = "k", .value = std::to_string(i)}};

@@ -10,9 +10,11 @@ using client::Compactor;
 
 LaggingTime at(Duration time) { return LaggingTime(1h + time); }
 
-TEST(CompactorTest, S20_WithoutAPolicyItIsOff) { EXPECT_FALSE(Compactor({}).on()); }
+// Covers: S-20
+TEST(CompactorTest, WithoutAPolicyItIsOff) { EXPECT_FALSE(Compactor({}).on()); }
 
-TEST(CompactorTest, S20_ByCountTheNewestRevisionsAreKept) {
+// Covers: S-20
+TEST(CompactorTest, ByCountTheNewestRevisionsAreKept) {
   Compactor compactor({.revisions = 100});
   EXPECT_TRUE(compactor.on());
   EXPECT_EQ(compactor.due(at(0s), Revision(100), Revision()), Revision());
@@ -22,7 +24,8 @@ TEST(CompactorTest, S20_ByCountTheNewestRevisionsAreKept) {
   EXPECT_EQ(compactor.due(at(4s), Revision(500), Revision(450)), Revision()) << "another client compacted further";
 }
 
-TEST(CompactorTest, S20_ByAgeWhatWasNewestLongEnoughAgoIsKeptAndAllBeforeItGoes) {
+// Covers: S-20
+TEST(CompactorTest, ByAgeWhatWasNewestLongEnoughAgoIsKeptAndAllBeforeItGoes) {
   Compactor compactor({.age = 10min});
   EXPECT_EQ(compactor.interval(), 1min);
   Revision compacted;
@@ -37,7 +40,8 @@ TEST(CompactorTest, S20_ByAgeWhatWasNewestLongEnoughAgoIsKeptAndAllBeforeItGoes)
   EXPECT_EQ(compacted, Revision(591)) << "when nothing changes any more, the newest is old at last";
 }
 
-TEST(CompactorTest, S20_ALeaderCountsTheAgeFromItsOwnTakeover) {
+// Covers: S-20
+TEST(CompactorTest, ALeaderCountsTheAgeFromItsOwnTakeover) {
   Compactor compactor({.age = 10min});
   compactor.due(at(0min), Revision(50), Revision());
   compactor.forget();
@@ -45,7 +49,8 @@ TEST(CompactorTest, S20_ALeaderCountsTheAgeFromItsOwnTakeover) {
   EXPECT_EQ(compactor.due(at(21min), Revision(70), Revision()), Revision(60));
 }
 
-TEST(CompactorTest, S20_WithBothWhatEitherKeepsIsKept) {
+// Covers: S-20
+TEST(CompactorTest, WithBothWhatEitherKeepsIsKept) {
   Compactor compactor({.revisions = 100, .age = 10min});
   compactor.due(at(0min), Revision(150), Revision());
   EXPECT_EQ(compactor.due(at(5min), Revision(1000), Revision()), Revision()) << "too young";
@@ -82,7 +87,8 @@ class CompactionTest : public ::testing::Test {
   Node node{FakeNode(cluster, 1), Client(node.engine, options()), {}};
 };
 
-TEST_F(CompactionTest, S20_TheLeaderCompactsThroughTheLogAndNobodyElseDoes) {
+// Covers: S-20
+TEST_F(CompactionTest, TheLeaderCompactsThroughTheLogAndNobodyElseDoes) {
   for (int i = 0; i < 30; ++i) {
     const RequestId request{{ReplicaId(9), StoreId(9), BootCounter(1)}, Sequence(static_cast<uint64_t>(i) + 1)};
     cluster.apply(request, machine::encode(machine::Request{.body = PutOperation{.key = "a"}, .prior_releases = {}}));

@@ -15,7 +15,8 @@ namespace coordkit::client {
 namespace {
 
 // Against a list into whose back a lock goes when its use ends.
-TEST(DelegationsTest, S58_BeyondTheLimitTheLeastRecentlyUsedDelegationsAreGivenBack) {
+// Covers: S-58
+TEST(DelegationsTest, BeyondTheLimitTheLeastRecentlyUsedDelegationsAreGivenBack) {
   for (const size_t kept : {0, 1, 3, 12}) {
     Random random(1 + kept);
     Delegations lent(kept);
@@ -53,7 +54,8 @@ TEST(DelegationsTest, S58_BeyondTheLimitTheLeastRecentlyUsedDelegationsAreGivenB
   }
 }
 
-TEST(LentLocksTest, S58_ATokenIsOverOnceAnotherHoldOfItsBlockIsInUse) {
+// Covers: S-58
+TEST(LentLocksTest, ATokenIsOverOnceAnotherHoldOfItsBlockIsInUse) {
   LentLocks here;
   const SessionRef session = make_ref<SessionState>(SessionId(1), std::chrono::seconds(1));
   Delegations lent(10);
@@ -73,7 +75,8 @@ TEST(LentLocksTest, S58_ATokenIsOverOnceAnotherHoldOfItsBlockIsInUse) {
   EXPECT_FALSE(here.over("a", Token(101))) << "in use at the loss";
 }
 
-TEST(LentLocksTest, S58_RemovedDelegationsTakeNoRoom) {
+// Covers: S-58
+TEST(LentLocksTest, RemovedDelegationsTakeNoRoom) {
   LentLocks here;
   Delegations lent(1);
   for (uint64_t i = 0; i < 10'000; ++i) {

@@ -16,7 +16,8 @@ class HostMachineTest : public ClientBench {
   }
 };
 
-TEST_F(HostMachineTest, S60_ACommandReachesItsMachineAsItIsAndItsResultComesBack) {
+// Covers: S-60
+TEST_F(HostMachineTest, ACommandReachesItsMachineAsItIsAndItsResultComesBack) {
   Answer<ProposeResult> answer;
   client.propose(kLedger, "deposit 5", answer.callback());
   client.before_turn(now);
@@ -33,7 +34,8 @@ TEST_F(HostMachineTest, S60_ACommandReachesItsMachineAsItIsAndItsResultComesBack
   EXPECT_EQ((*answer).index, Index(9));
 }
 
-TEST_F(HostMachineTest, S60_ACommandThatItsMachineQueuedIsAnsweredByTheDecision) {
+// Covers: S-60
+TEST_F(HostMachineTest, ACommandThatItsMachineQueuedIsAnsweredByTheDecision) {
   Answer<ProposeResult> answer;
   client.propose(kLedger, "wait", answer.callback());
   client.before_turn(now);
@@ -48,7 +50,8 @@ TEST_F(HostMachineTest, S60_ACommandThatItsMachineQueuedIsAnsweredByTheDecision)
   EXPECT_EQ(client.status().tickets, 0u);
 }
 
-TEST_F(HostMachineTest, S60_AQuestionReachesItsMachineAndSaysWhatItReads) {
+// Covers: S-60
+TEST_F(HostMachineTest, AQuestionReachesItsMachineAndSaysWhatItReads) {
   Answer<QueryResult> answer;
   client.query(kLedger, "balance", answer.callback(), {}, Consistency::Local);
   client.before_turn(now);
@@ -64,7 +67,8 @@ TEST_F(HostMachineTest, S60_AQuestionReachesItsMachineAndSaysWhatItReads) {
   EXPECT_EQ((*answer).as_of, Index(9));
 }
 
-TEST_F(HostMachineTest, S60_CoordkitsOwnMachinesTakeNoRawCommands) {
+// Covers: S-60
+TEST_F(HostMachineTest, CoordkitsOwnMachinesTakeNoRawCommands) {
   for (const uint64_t id : {0, 1, 15}) {
     Answer<ProposeResult> proposed;
     Answer<QueryResult> asked;
@@ -77,7 +81,8 @@ TEST_F(HostMachineTest, S60_CoordkitsOwnMachinesTakeNoRawCommands) {
   EXPECT_TRUE(engine.take<Submit>().empty());
 }
 
-TEST_F(HostMachineTest, S60_AFenceTravelsAsAGuardOfTheLock) {
+// Covers: S-60
+TEST_F(HostMachineTest, AFenceTravelsAsAGuardOfTheLock) {
   const HoldRef billing = hold(open(), "billing", 5000);
   Answer<ProposeResult> proposed;
   Answer<PutResult> put;
@@ -99,7 +104,8 @@ TEST_F(HostMachineTest, S60_AFenceTravelsAsAGuardOfTheLock) {
   EXPECT_EQ(proposed.outcome(), Outcome::NoEffect);
 }
 
-TEST_F(HostMachineTest, S60_AFenceOfNothingIsRefusedBeforeTheLog) {
+// Covers: S-60
+TEST_F(HostMachineTest, AFenceOfNothingIsRefusedBeforeTheLog) {
   Answer<ProposeResult> of_nothing, of_no_token, of_no_name;
   client.propose(kLedger, "x", of_nothing.callback(), {.fence = fenced_by(HoldRef())});
   client.propose(kLedger, "x", of_no_token.callback(), {.fence = Fence{"billing", Token()}});
@@ -112,7 +118,8 @@ TEST_F(HostMachineTest, S60_AFenceOfNothingIsRefusedBeforeTheLog) {
   EXPECT_TRUE(engine.take<Submit>().empty());
 }
 
-TEST_F(HostMachineTest, S59_ACommandWithoutAnAnswerIsUnknownAtItsDeadlineAndLeavesNothing) {
+// Covers: S-59
+TEST_F(HostMachineTest, ACommandWithoutAnAnswerIsUnknownAtItsDeadlineAndLeavesNothing) {
   Answer<ProposeResult> answer;
   client.propose(kLedger, "x", answer.callback(), {.deadline = now.lagging + 1s});
   run(2s);

@@ -17,7 +17,8 @@ constexpr SessionPhase kPhases[] = {Valid, Jeopardy, Lost};
 constexpr SessionEvent kEvents[] = {DeadlineReached, Gap, RenewalConfirmed, Ended, Closed, GivenUp};
 
 // The table of docs/semantics.md S-45, written down a second time by hand.
-TEST(LifecycleTest, S45_EveryTransitionIsTheOneOfTheTable) {
+// Covers: S-45
+TEST(LifecycleTest, EveryTransitionIsTheOneOfTheTable) {
   const std::map<std::pair<SessionPhase, SessionEvent>, SessionPhase> table = {
       {{Valid, DeadlineReached}, Jeopardy},
       {{Valid, Gap}, Jeopardy},
@@ -43,7 +44,8 @@ TEST(LifecycleTest, S45_EveryTransitionIsTheOneOfTheTable) {
   }
 }
 
-TEST(LifecycleTest, REG_F78_NoPathLeadsOutOfLost) {
+// Covers: REG_F78
+TEST(LifecycleTest, NoPathLeadsOutOfLost) {
   Random random(1);
   for (int path = 0; path < 1000; ++path) {
     SessionPhase phase = kPhases[random.below(3)];
@@ -58,7 +60,8 @@ TEST(LifecycleTest, REG_F78_NoPathLeadsOutOfLost) {
   }
 }
 
-TEST(LifecycleTest, LT8_AHandleInvalidatedByItsOwnerIsNeverMadeValidAgain) {
+// Covers: LT-8
+TEST(LifecycleTest, AHandleInvalidatedByItsOwnerIsNeverMadeValidAgain) {
   SessionState state(SessionId(1), std::chrono::seconds(1));
   const LeadingTime later = LeadingTime(std::chrono::milliseconds(900));
   SessionWriter::set(state, Valid, later);

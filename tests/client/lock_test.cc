@@ -11,7 +11,8 @@ using testing::IsEmpty;
 using testing::SizeIs;
 constexpr auto kQueued = ApplyOutput::Stage::Queued;
 
-TEST_F(LockTest, S36_AGrantCarriesItsTokenAndTheEntryThatGaveIt) {
+// Covers: S-36
+TEST_F(LockTest, AGrantCarriesItsTokenAndTheEntryThatGaveIt) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
   client.acquire(session, "billing", {.wait = LockWait::timed(2s), .owner_tag = "t", .texts = {.value = "v"}},
@@ -37,7 +38,8 @@ TEST_F(LockTest, S36_AGrantCarriesItsTokenAndTheEntryThatGaveIt) {
   EXPECT_EQ(client.status().holds, 1u);
 }
 
-TEST_F(LockTest, S59_TheDefaultDeadlineIsTheWaitAndTwoElectionTimeoutsOrTenSeconds) {
+// Covers: S-59
+TEST_F(LockTest, TheDefaultDeadlineIsTheWaitAndTwoElectionTimeoutsOrTenSeconds) {
   const SessionRef session = open();
   Answer<HoldRef> timed, tried, forever;
   client.acquire(session, "a", {.wait = LockWait::timed(2s)}, timed.callback());
@@ -51,7 +53,8 @@ TEST_F(LockTest, S59_TheDefaultDeadlineIsTheWaitAndTwoElectionTimeoutsOrTenSecon
   EXPECT_EQ(sent[2].first.deadline, LaggingTime::max());
 }
 
-TEST_F(LockTest, S36_DefiniteRefusalsReachTheCallerWithTheirReason) {
+// Covers: S-36
+TEST_F(LockTest, DefiniteRefusalsReachTheCallerWithTheirReason) {
   const SessionRef session = open();
   const std::pair<ResultCode, Reason> table[] = {{ResultCode::Held, Reason::Held},
                                                  {ResultCode::WaitTimeout, Reason::WaitTimeout},
@@ -72,7 +75,8 @@ TEST_F(LockTest, S36_DefiniteRefusalsReachTheCallerWithTheirReason) {
   EXPECT_EQ(session->phase(), SessionPhase::Lost);  // the last one answered SessionNotFound
 }
 
-TEST_F(LockTest, S59_AGrantThatArrivesAfterTheCallTimedOutIsReleased) {
+// Covers: S-59
+TEST_F(LockTest, AGrantThatArrivesAfterTheCallTimedOutIsReleased) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
   client.acquire(session, "a", {.wait = LockWait::endless(), .deadline = now.lagging + 1s}, answer.callback());
@@ -95,7 +99,8 @@ TEST_F(LockTest, S59_AGrantThatArrivesAfterTheCallTimedOutIsReleased) {
   EXPECT_EQ(client.status().holds, 0u);
 }
 
-TEST_F(LockTest, S59_AWaitThatOutlivesItsCallIsCancelledByItsRequest) {
+// Covers: S-59
+TEST_F(LockTest, AWaitThatOutlivesItsCallIsCancelledByItsRequest) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
   client.acquire(session, "a", {.wait = LockWait::endless(), .deadline = now.lagging + 1s}, answer.callback());
@@ -114,7 +119,8 @@ TEST_F(LockTest, S59_AWaitThatOutlivesItsCallIsCancelledByItsRequest) {
   EXPECT_EQ(client.status().tickets, 0u);
 }
 
-TEST_F(LockTest, S59_AWaitQueuedAfterItsCallEndedIsCancelledThen) {
+// Covers: S-59
+TEST_F(LockTest, AWaitQueuedAfterItsCallEndedIsCancelledThen) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
   const CallId call = client.acquire(session, "a", {.wait = LockWait::endless()}, answer.callback());
@@ -130,7 +136,8 @@ TEST_F(LockTest, S59_AWaitQueuedAfterItsCallEndedIsCancelledThen) {
 }
 
 // The engine gave up with an unknown outcome; the cancel finds that the lock was granted.
-TEST_F(LockTest, S59_AGrantFoundByTheCancelOfAnUnknownAcquireIsReleased) {
+// Covers: S-59
+TEST_F(LockTest, AGrantFoundByTheCancelOfAnUnknownAcquireIsReleased) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
   client.acquire(session, "a", {.wait = LockWait::timed(1s)}, answer.callback());
@@ -149,7 +156,8 @@ TEST_F(LockTest, S59_AGrantFoundByTheCancelOfAnUnknownAcquireIsReleased) {
 
 // This replica's own state of the session counts: it is the caller's, ends soon, is over, or belongs to another
 // process. A state that a step left half done, as that of a halted replica may be, does not.
-TEST_F(LockTest, S45_S59_AnUnknownAcquireOfASessionThatIsGoneIsLost) {
+// Covers: S-45 S-59
+TEST_F(LockTest, AnUnknownAcquireOfASessionThatIsGoneIsLost) {
   struct Case {
     const char* what;
     std::optional<machine::SessionInfo> known;
@@ -189,7 +197,8 @@ TEST_F(LockTest, S45_S59_AnUnknownAcquireOfASessionThatIsGoneIsLost) {
   }
 }
 
-TEST_F(LockTest, S59_AnAcquireThatNeverReachedTheLogNeedsNoCancelAndSaysNone) {
+// Covers: S-59
+TEST_F(LockTest, AnAcquireThatNeverReachedTheLogNeedsNoCancelAndSaysNone) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
   client.acquire(session, "a", {.wait = LockWait::timed(1s)}, answer.callback());
@@ -201,7 +210,8 @@ TEST_F(LockTest, S59_AnAcquireThatNeverReachedTheLogNeedsNoCancelAndSaysNone) {
   EXPECT_THAT(engine.take_commands<machine::CancelAcquire>(), IsEmpty());
 }
 
-TEST_F(LockTest, S59_AnUnansweredCancelIsRepeated) {
+// Covers: S-59
+TEST_F(LockTest, AnUnansweredCancelIsRepeated) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
   client.acquire(session, "a", {.wait = LockWait::timed(1s)}, answer.callback());
@@ -219,7 +229,8 @@ TEST_F(LockTest, S59_AnUnansweredCancelIsRepeated) {
 }
 
 // F-08 in all orders: exactly one of granted and cancelled, and the client's records agree.
-TEST_F(LockTest, REG_F08_ACancelAgainstAGrantEndsAsExactlyOneOfThem) {
+// Covers: REG_F08
+TEST_F(LockTest, ACancelAgainstAGrantEndsAsExactlyOneOfThem) {
   const SessionRef session = open();
   for (const bool granted : {false, true}) {
     for (const bool answered_before_acquire : {false, true}) {
@@ -254,7 +265,8 @@ TEST_F(LockTest, REG_F08_ACancelAgainstAGrantEndsAsExactlyOneOfThem) {
   }
 }
 
-TEST_F(LockTest, S59_ACancelUndecidedAtTheDeadlineIsCancelPending) {
+// Covers: S-59
+TEST_F(LockTest, ACancelUndecidedAtTheDeadlineIsCancelPending) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
   const CallId call =
@@ -267,7 +279,8 @@ TEST_F(LockTest, S59_ACancelUndecidedAtTheDeadlineIsCancelPending) {
 }
 
 // No deadline has passed: a whole state took the place of the entries that decided it.
-TEST_F(LockTest, S59_ACancelThatIsNotDecidedHereSaysWhy) {
+// Covers: S-59
+TEST_F(LockTest, ACancelThatIsNotDecidedHereSaysWhy) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
   const CallId call = client.acquire(session, "a", {.wait = LockWait::endless()}, answer.callback());
@@ -284,7 +297,8 @@ TEST_F(LockTest, S59_ACancelThatIsNotDecidedHereSaysWhy) {
   EXPECT_EQ(sentence_of(answer.status()), "the result of the cancellation is not known: this replica was sent a whole state");
 }
 
-TEST_F(LockTest, S59_ACancelBeforeAnythingWasSentIsDefinite) {
+// Covers: S-59
+TEST_F(LockTest, ACancelBeforeAnythingWasSentIsDefinite) {
   const SessionRef session = open();
   engine.posted.clear();
   Answer<HoldRef> answer;
@@ -298,7 +312,8 @@ TEST_F(LockTest, S59_ACancelBeforeAnythingWasSentIsDefinite) {
 
 // ---- sessions that end
 
-TEST_F(LockTest, REG_F51_AnAcquireUnderWayWhenItsSessionIsClosedEndsLostAndLeavesNothing) {
+// Covers: REG_F51
+TEST_F(LockTest, AnAcquireUnderWayWhenItsSessionIsClosedEndsLostAndLeavesNothing) {
   for (const bool queued : {false, true}) {
     const SessionRef session = open(queued ? 2000 : 1000);
     Answer<HoldRef> answer;
@@ -322,7 +337,8 @@ TEST_F(LockTest, REG_F51_AnAcquireUnderWayWhenItsSessionIsClosedEndsLostAndLeave
   }
 }
 
-TEST_F(LockTest, T9_ASessionInJeopardyMayAcquireButTheHoldIsNotValidYet) {
+// Covers: T9
+TEST_F(LockTest, ASessionInJeopardyMayAcquireButTheHoldIsNotValidYet) {
   const SessionRef session = open();
   run(v);
   ASSERT_EQ(session->phase(), SessionPhase::Jeopardy);
@@ -334,7 +350,8 @@ TEST_F(LockTest, T9_ASessionInJeopardyMayAcquireButTheHoldIsNotValidYet) {
   EXPECT_TRUE(grant->valid(now.leading));
 }
 
-TEST_F(LockTest, S45_ALostSessionGetsLostWithoutALogEntry) {
+// Covers: S-45
+TEST_F(LockTest, ALostSessionGetsLostWithoutALogEntry) {
   const SessionRef session = open();
   engine.end_session(session->id());
   turn();
@@ -349,7 +366,8 @@ TEST_F(LockTest, S45_ALostSessionGetsLostWithoutALogEntry) {
 
 // ---- releases
 
-TEST_F(LockTest, T8_AHoldIsInvalidBeforeItsReleaseIsPosted) {
+// Covers: T8
+TEST_F(LockTest, AHoldIsInvalidBeforeItsReleaseIsPosted) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   engine.posted.clear();
@@ -368,7 +386,8 @@ TEST_F(LockTest, T8_AHoldIsInvalidBeforeItsReleaseIsPosted) {
   EXPECT_TRUE(released.ok());
 }
 
-TEST_F(LockTest, T10_AnUnansweredReleaseIsRepeatedUntilAcknowledgedAlsoPastTheCallsDeadline) {
+// Covers: T10
+TEST_F(LockTest, AnUnansweredReleaseIsRepeatedUntilAcknowledgedAlsoPastTheCallsDeadline) {
   const SessionRef session = open(1000, 100s);
   const HoldRef grant = hold(session);
   Answer<void> released;
@@ -390,7 +409,8 @@ TEST_F(LockTest, T10_AnUnansweredReleaseIsRepeatedUntilAcknowledgedAlsoPastTheCa
   EXPECT_EQ(released.times(), 1);
 }
 
-TEST_F(LockTest, S43_EveryLaterCommandOfTheSessionCarriesItsUnansweredReleases) {
+// Covers: S-43
+TEST_F(LockTest, EveryLaterCommandOfTheSessionCarriesItsUnansweredReleases) {
   const SessionRef session = open();
   const HoldRef a = hold(session, "a", 5000);
   const HoldRef b = hold(session, "b", 5001);
@@ -413,7 +433,8 @@ TEST_F(LockTest, S43_EveryLaterCommandOfTheSessionCarriesItsUnansweredReleases) 
   EXPECT_THAT(engine.take_commands<machine::CancelAcquire>().at(0).second.prior_releases, IsEmpty());
 }
 
-TEST_F(LockTest, S43_ARefusedCarrierLeavesTheReleasesUnanswered) {
+// Covers: S-43
+TEST_F(LockTest, ARefusedCarrierLeavesTheReleasesUnanswered) {
   const SessionRef session = open();
   client.release_later(hold(session, "a", 5000));
   turn();
@@ -426,7 +447,8 @@ TEST_F(LockTest, S43_ARefusedCarrierLeavesTheReleasesUnanswered) {
   EXPECT_EQ(client.status().releases, 1u);
 }
 
-TEST_F(LockTest, S45_S43_ACarrierOfASessionThatWentElsewhereHasReleasedNothing) {
+// Covers: S-45 S-43
+TEST_F(LockTest, ACarrierOfASessionThatWentElsewhereHasReleasedNothing) {
   const SessionRef session = open();
   Answer<void> released;
   Answer<HoldRef> acquired;
@@ -442,7 +464,8 @@ TEST_F(LockTest, S45_S43_ACarrierOfASessionThatWentElsewhereHasReleasedNothing) 
   EXPECT_EQ(released.reason(), Reason::Lost) << "the session's new process has the lock";
 }
 
-TEST_F(LockTest, S43_ReleasesOfOneTurnGoInOneCommand) {
+// Covers: S-43
+TEST_F(LockTest, ReleasesOfOneTurnGoInOneCommand) {
   const SessionRef session = open();
   std::vector<HoldRef> holds;
   for (uint64_t i = 0; i < 5; ++i) holds.push_back(hold(session, "n" + std::to_string(i), 5000 + i));
@@ -457,7 +480,8 @@ TEST_F(LockTest, S43_ReleasesOfOneTurnGoInOneCommand) {
   for (const auto& answer : answers) EXPECT_TRUE(answer.ok());
 }
 
-TEST_F(LockTest, S43_AFailedBatchOfReleasesIsRepeatedWhole) {
+// Covers: S-43
+TEST_F(LockTest, AFailedBatchOfReleasesIsRepeatedWhole) {
   const SessionRef session = open();
   const HoldRef a = hold(session, "a", 5000);
   const HoldRef b = hold(session, "b", 5001);
@@ -473,7 +497,8 @@ TEST_F(LockTest, S43_AFailedBatchOfReleasesIsRepeatedWhole) {
   EXPECT_THAT(again[0].second.prior_releases, SizeIs(1));
 }
 
-TEST_F(LockTest, S38_ARepeatedReleaseJoinsTheFirstAndIsNotOwnerAfterwards) {
+// Covers: S-38
+TEST_F(LockTest, ARepeatedReleaseJoinsTheFirstAndIsNotOwnerAfterwards) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   Answer<void> first, second, third;
@@ -491,7 +516,8 @@ TEST_F(LockTest, S38_ARepeatedReleaseJoinsTheFirstAndIsNotOwnerAfterwards) {
   EXPECT_EQ(third.reason(), Reason::NotOwner);
 }
 
-TEST_F(LockTest, S38_AReleaseAfterTheSessionEndedIsLost) {
+// Covers: S-38
+TEST_F(LockTest, AReleaseAfterTheSessionEndedIsLost) {
   const SessionRef session = open();
   const HoldRef early = hold(session, "a", 5000);
   const HoldRef late = hold(session, "b", 5001);
@@ -507,7 +533,8 @@ TEST_F(LockTest, S38_AReleaseAfterTheSessionEndedIsLost) {
   EXPECT_EQ(client.status().releases, 0u);
 }
 
-TEST_F(LockTest, S52_ACheckThatFindsAnotherHolderMarksTheHoldLost) {
+// Covers: S-52
+TEST_F(LockTest, ACheckThatFindsAnotherHolderMarksTheHoldLost) {
   const SessionRef session = open();
   const HoldRef grant = hold(session);
   for (const bool held : {true, false}) {
@@ -533,7 +560,8 @@ TEST_F(LockTest, S52_ACheckThatFindsAnotherHolderMarksTheHoldLost) {
   EXPECT_EQ(released.reason(), Reason::Lost) << "and not released before";
 }
 
-TEST_F(LockTest, S51_AHoldEndsAtItsLongestTimeAloneAndIsReleased) {
+// Covers: S-51
+TEST_F(LockTest, AHoldEndsAtItsLongestTimeAloneAndIsReleased) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
   client.acquire(session, "a", {.wait = LockWait::endless(), .max_hold = 400ms}, answer.callback());
@@ -580,7 +608,8 @@ class MaxHoldTest : public ClientBench {
   }
 };
 
-TEST_F(MaxHoldTest, S51_AReleasedHoldLeavesNoTimerBehind) {
+// Covers: S-51
+TEST_F(MaxHoldTest, AReleasedHoldLeavesNoTimerBehind) {
   const SessionRef session = open();
   const HoldRef hold = hold_for(session, 1h);
   client.release_later(hold);
@@ -594,7 +623,8 @@ TEST_F(MaxHoldTest, S51_AReleasedHoldLeavesNoTimerBehind) {
   EXPECT_EQ(client.next_turn(now), Duration::max());
 }
 
-TEST_F(LockTest, S51_ANegativeLongestTimeIsRefused) {
+// Covers: S-51
+TEST_F(LockTest, ANegativeLongestTimeIsRefused) {
   const SessionRef session = open();
   Answer<HoldRef> answer;
   client.acquire(session, "a", {.max_hold = -1ns}, answer.callback());
@@ -603,7 +633,8 @@ TEST_F(LockTest, S51_ANegativeLongestTimeIsRefused) {
 }
 
 // It cannot be known how much of the time is over.
-TEST_F(MaxHoldTest, S51_FLT_P08_AStepBackOfTheClockEndsHoldsWithALongestTime) {
+// Covers: S-51 FLT_P08
+TEST_F(MaxHoldTest, AStepBackOfTheClockEndsHoldsWithALongestTime) {
   const SessionRef session = open();
   const HoldRef hold = hold_for(session, 1h);
   now.leading -= 1ms;
@@ -611,7 +642,8 @@ TEST_F(MaxHoldTest, S51_FLT_P08_AStepBackOfTheClockEndsHoldsWithALongestTime) {
   EXPECT_TRUE(hold->lost());
 }
 
-TEST_F(LockTest, REG_R75_ManyTimedOutCallsLeaveNothingBehind) {
+// Covers: REG_R75
+TEST_F(LockTest, ManyTimedOutCallsLeaveNothingBehind) {
   const SessionRef session = open(1000, 1h);
   size_t answers = 0;
   for (int round = 0; round < 200; ++round) {
@@ -666,7 +698,8 @@ class PreviousFlightTest : public LockTest {
   }
 };
 
-TEST_F(PreviousFlightTest, S45_INV_L02_AGrantFoundForAPreviousLifeIsNotGivenBackInTheNewOne) {
+// Covers: S-45 INV_L02
+TEST_F(PreviousFlightTest, AGrantFoundForAPreviousLifeIsNotGivenBackInTheNewOne) {
   const SessionRef session = open();
   const Ticket cancel = give_up(session);
   const SessionRef again = lose_and_resume(session);
@@ -677,7 +710,8 @@ TEST_F(PreviousFlightTest, S45_INV_L02_AGrantFoundForAPreviousLifeIsNotGivenBack
   EXPECT_TRUE(engine.take_commands<machine::Release>().empty());
 }
 
-TEST_F(PreviousFlightTest, S45_INV_L02_ACancelForAPreviousLifeIsNotRepeatedInTheNewOne) {
+// Covers: S-45 INV_L02
+TEST_F(PreviousFlightTest, ACancelForAPreviousLifeIsNotRepeatedInTheNewOne) {
   const SessionRef session = open();
   const Ticket cancel = give_up(session);
   const SessionRef again = lose_and_resume(session);
@@ -687,7 +721,8 @@ TEST_F(PreviousFlightTest, S45_INV_L02_ACancelForAPreviousLifeIsNotRepeatedInThe
   EXPECT_TRUE(engine.take_commands<machine::CancelAcquire>().empty());
 }
 
-TEST_F(LockTest, S43_AnAcquireWaitsRatherThanOvertakeMoreReleasesThanItCanName) {
+// Covers: S-43
+TEST_F(LockTest, AnAcquireWaitsRatherThanOvertakeMoreReleasesThanItCanName) {
   const SessionRef session = open();
   std::vector<HoldRef> holds;
   for (uint64_t i = 0; i < machine::kPriorReleasesMax + 100; ++i)

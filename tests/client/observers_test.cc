@@ -69,7 +69,8 @@ class ObserversTest : public testing::Test {
   }
 };
 
-TEST_F(ObserversTest, S37_TheFirstOfANameIsAskedForAndTheLastIsTakenBack) {
+// Covers: S-37
+TEST_F(ObserversTest, TheFirstOfANameIsAskedForAndTheLastIsTakenBack) {
   const ObserverId first = observe("n");
   const ObserverId second = observe("n");
   observe("m");
@@ -83,7 +84,8 @@ TEST_F(ObserversTest, S37_TheFirstOfANameIsAskedForAndTheLastIsTakenBack) {
 }
 
 // As handles do that an observer owns: each odd one ends the next odd one.
-TEST_F(ObserversTest, S37_AnObserverThatGoesMayEndOthers) {
+// Covers: S-37
+TEST_F(ObserversTest, AnObserverThatGoesMayEndOthers) {
   struct Ender {
     Ender(Observers& observers, ObserverId id) : of(observers), other(id) {}  // clang 14 makes no aggregate in place
     Observers& of;
@@ -115,7 +117,8 @@ TEST_F(ObserversTest, S37_AnObserverThatGoesMayEndOthers) {
   EXPECT_THAT(interest, ElementsAre("+n", "-n"));
 }
 
-TEST_F(ObserversTest, S37_OnlyWhatHappensAboveTheSnapshotIsTold) {
+// Covers: S-37
+TEST_F(ObserversTest, OnlyWhatHappensAboveTheSnapshotIsTold) {
   observe("n");
   change(1, 3);
   const WantedSnapshot question = ask();
@@ -127,7 +130,8 @@ TEST_F(ObserversTest, S37_OnlyWhatHappensAboveTheSnapshotIsTold) {
   EXPECT_THAT(take(), ElementsAre("snapshot 2@4", "3@5", "4@5"));
 }
 
-TEST_F(ObserversTest, S37_EachSeesItsOwnNameAndKind) {
+// Covers: S-37
+TEST_F(ObserversTest, EachSeesItsOwnNameAndKind) {
   observe("n");
   answered(ask(), "", Index(1));
   change(1, 2, "other");
@@ -135,7 +139,8 @@ TEST_F(ObserversTest, S37_EachSeesItsOwnNameAndKind) {
   EXPECT_THAT(take(), ElementsAre("snapshot @1"));
 }
 
-TEST_F(ObserversTest, S37_SkippedEntriesAreFollowedByAResync) {
+// Covers: S-37
+TEST_F(ObserversTest, SkippedEntriesAreFollowedByAResync) {
   observe("n");
   answered(ask(), "1", Index(1));
   observers.skipped(Index(59));
@@ -146,7 +151,8 @@ TEST_F(ObserversTest, S37_SkippedEntriesAreFollowedByAResync) {
   EXPECT_THAT(take(), ElementsAre("snapshot 1@1", "resync 9@60", "10@61"));
 }
 
-TEST_F(ObserversTest, S37_INV_W01_WhoeverWasToldOfTheNewStateIsNotToldAgain) {
+// Covers: S-37 INV_W01
+TEST_F(ObserversTest, WhoeverWasToldOfTheNewStateIsNotToldAgain) {
   observe("n");
   answered(ask(), "1", Index(60));
   observers.skipped(Index(60));
@@ -155,7 +161,8 @@ TEST_F(ObserversTest, S37_INV_W01_WhoeverWasToldOfTheNewStateIsNotToldAgain) {
   EXPECT_THAT(take(), ElementsAre("snapshot 1@60", "2@61"));
 }
 
-TEST_F(ObserversTest, S37_AnAnswerFromBeforeAGapIsOfNoAccount) {
+// Covers: S-37
+TEST_F(ObserversTest, AnAnswerFromBeforeAGapIsOfNoAccount) {
   observe("n");
   const WantedSnapshot before = ask();
   observers.skipped(Index(59));
@@ -166,7 +173,8 @@ TEST_F(ObserversTest, S37_AnAnswerFromBeforeAGapIsOfNoAccount) {
   EXPECT_THAT(take(), ElementsAre("snapshot new@70"));
 }
 
-TEST_F(ObserversTest, REG_F44_ASlowObserverIsBoundedAndGetsAResyncOnceItHasCaughtUp) {
+// Covers: REG_F44
+TEST_F(ObserversTest, ASlowObserverIsBoundedAndGetsAResyncOnceItHasCaughtUp) {
   observe("n", 3);
   answered(ask(), "0", Index(1));
   for (int64_t i = 2; i <= 100; ++i) change(i, static_cast<uint64_t>(i));
@@ -181,7 +189,8 @@ TEST_F(ObserversTest, REG_F44_ASlowObserverIsBoundedAndGetsAResyncOnceItHasCaugh
   EXPECT_THAT(take(), ElementsAre("resync 100@100", "101@101"));
 }
 
-TEST_F(ObserversTest, FLT_A13_ASlowObserverThatThrewIsToldAgainOnceItHasCaughtUp) {
+// Covers: FLT_A13
+TEST_F(ObserversTest, ASlowObserverThatThrewIsToldAgainOnceItHasCaughtUp) {
   observe("n", 3);
   answered(ask(), "0", Index(1));
   throwing = true;
@@ -194,7 +203,8 @@ TEST_F(ObserversTest, FLT_A13_ASlowObserverThatThrewIsToldAgainOnceItHasCaughtUp
   EXPECT_THAT(take(), ElementsAre("resync 100@100"));
 }
 
-TEST_F(ObserversTest, S37_INV_W01_OfOneEntryEverythingIsToldOrNothing) {
+// Covers: S-37 INV_W01
+TEST_F(ObserversTest, OfOneEntryEverythingIsToldOrNothing) {
   observe("n", 3);
   answered(ask(), "0", Index(1));
   change(1, 2);
@@ -206,7 +216,8 @@ TEST_F(ObserversTest, S37_INV_W01_OfOneEntryEverythingIsToldOrNothing) {
   EXPECT_THAT(take(), ElementsAre("resync 6@4")) << "at a greater index";
 }
 
-TEST_F(ObserversTest, S37_AnUnansweredQuestionIsAskedAgain) {
+// Covers: S-37
+TEST_F(ObserversTest, AnUnansweredQuestionIsAskedAgain) {
   observe("n");
   const WantedSnapshot first = ask();
   observers.failed(first);
@@ -217,7 +228,8 @@ TEST_F(ObserversTest, S37_AnUnansweredQuestionIsAskedAgain) {
   EXPECT_THAT(take(), ElementsAre("snapshot 1@2"));
 }
 
-TEST_F(ObserversTest, REG_F16_EndingOneObservationEndsNoOther) {
+// Covers: REG_F16
+TEST_F(ObserversTest, EndingOneObservationEndsNoOther) {
   const ObserverId first = observe("n");
   const ObserverId second = observe("n");
   for (const WantedSnapshot& question : observers.to_ask()) answered(question, "0", Index(1));

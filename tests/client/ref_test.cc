@@ -28,7 +28,7 @@ struct Last final : RefCounted {
   bool& used;
 };
 
-TEST(RefTest, TheLastOneDestroysTheObject) {
+TEST(RefTest, TheLastReferenceDestroysTheObject) {
   int alive = 0;
   Ref<Counted> first = make_ref<Counted>(alive);
   Ref<Counted> second = first;

@@ -48,7 +48,8 @@ TEST_F(RequestsTest, EachIsCompletedOnceAndTwiceIfTheMachineQueuesIt) {
   EXPECT_EQ(requests.tickets(), 0u);
 }
 
-TEST_F(RequestsTest, S43_OnlyACommandThatMayAnswerEntriesOfKeysCountsAsOneWithALargeAnswer) {
+// Covers: S-43
+TEST_F(RequestsTest, OnlyACommandThatMayAnswerEntriesOfKeysCountsAsOneWithALargeAnswer) {
   const auto most = [this](machine::Request::Body body) -> uint32_t {
     requests.submit({.body = std::move(body)}, now.lagging, Urgency::Normal, note("one"));
     const std::vector<Submit> posted = engine.take<Submit>();
@@ -145,10 +146,9 @@ TEST_F(RequestsTest, AStateIsReadOnlyOnceTheEngineSaysSo) {
   const test::FakeReads state;
   const auto ask = [this](Completion completion) {
     absl::Status status = absl::UnknownError("no answer");
-    completion.ticket = requests.ask(Ask(), machine::SpaceOf{},
-                                     [&status](const machine::SpaceOf&, const auto& space, const Completion&, Now) {
-                                       status = space.status();
-                                     });
+    completion.ticket = requests.ask(
+        Ask(), machine::SpaceOf{},
+        [&status](const machine::SpaceOf&, const auto& space, const Completion&, Now) { status = space.status(); });
     EXPECT_FALSE(requests.complete(completion, now));
     return status;
   };

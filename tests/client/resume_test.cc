@@ -94,7 +94,8 @@ class ResumeTest : public ::testing::Test {
   }
 };
 
-TEST_F(ResumeTest, S45_AResumedSessionIsNotValidBeforeThePreviousProcessMustHaveGivenUp) {
+// Covers: S-45
+TEST_F(ResumeTest, AResumedSessionIsNotValidBeforeThePreviousProcessMustHaveGivenUp) {
   Process& previous = start(1);
   const SessionRef session = open(previous);
   const HoldRef hold = acquire(previous, session, "a");
@@ -130,7 +131,8 @@ TEST_F(ResumeTest, S45_AResumedSessionIsNotValidBeforeThePreviousProcessMustHave
 
 // Holds other than a single lock come along too: several locks under one token, a counted hold as one handle
 // that ends all its counts, and a downgrade waits like a release.
-TEST_F(ResumeTest, S45_S53_S38_HoldsOfEveryKindComeAlong) {
+// Covers: S-45 S-53 S-38
+TEST_F(ResumeTest, HoldsOfEveryKindComeAlong) {
   Process& previous = start(1);
   const SessionRef session = open(previous);
   Answer<HoldRef> several;
@@ -168,7 +170,8 @@ TEST_F(ResumeTest, S45_S53_S38_HoldsOfEveryKindComeAlong) {
   EXPECT_EQ((*shared)->terms().mode, LockMode::Shared);
 }
 
-TEST_F(ResumeTest, S45_NothingOfASettlingSessionIsLetGoInTheLog) {
+// Covers: S-45
+TEST_F(ResumeTest, NothingOfASettlingSessionIsLetGoInTheLog) {
   Process& previous = start(1);
   const SessionRef session = open(previous);
   const HoldRef a = acquire(previous, session, "a"), b = acquire(previous, session, "b");
@@ -188,7 +191,8 @@ TEST_F(ResumeTest, S45_NothingOfASettlingSessionIsLetGoInTheLog) {
   EXPECT_TRUE(valid((*resumed).session));
 }
 
-TEST_F(ResumeTest, S45_ASettlingSessionLetsGoOfNothingOfAnyKind) {
+// Covers: S-45
+TEST_F(ResumeTest, ASettlingSessionLetsGoOfNothingOfAnyKind) {
   Process& previous = start(1);
   const SessionRef session = open(previous);
   Answer<Index> joined;
@@ -224,7 +228,8 @@ TEST_F(ResumeTest, S45_ASettlingSessionLetsGoOfNothingOfAnyKind) {
 }
 
 // Permits, a place inside a double barrier, a claimed item and a membership: with handles that work, and tokens of their own.
-TEST_F(ResumeTest, S45_PermitsPlacesItemsAndMembershipsComeAlongAndCanBeUsed) {
+// Covers: S-45
+TEST_F(ResumeTest, PermitsPlacesItemsAndMembershipsComeAlongAndCanBeUsed) {
   Process& previous = start(1);
   const SessionRef session = open(previous);
   CoordinationCalls before(*previous.client);
@@ -275,7 +280,8 @@ TEST_F(ResumeTest, S45_PermitsPlacesItemsAndMembershipsComeAlongAndCanBeUsed) {
 }
 
 // The handles belong to an earlier life of the session, though this process has it again.
-TEST_F(ResumeTest, S45_HandlesOfAPreviousLifeActOnNothing) {
+// Covers: S-45
+TEST_F(ResumeTest, HandlesOfAPreviousLifeActOnNothing) {
   Process& first = start(1);
   const SessionRef session = open(first);
   CoordinationCalls calls(*first.client);
@@ -303,7 +309,8 @@ TEST_F(ResumeTest, S45_HandlesOfAPreviousLifeActOnNothing) {
   EXPECT_TRUE(valid((*again).session));
 }
 
-TEST_F(ResumeTest, S45_TheCloseOfASettlingSessionWaitsToo) {
+// Covers: S-45
+TEST_F(ResumeTest, TheCloseOfASettlingSessionWaitsToo) {
   Process& previous = start(1);
   const SessionRef session = open(previous);
   const HoldRef hold = acquire(previous, session, "a");
@@ -320,7 +327,8 @@ TEST_F(ResumeTest, S45_TheCloseOfASettlingSessionWaitsToo) {
   EXPECT_EQ(heir.client->status().sessions, 0u);
 }
 
-TEST_F(ResumeTest, S45_REG_F56_ThePreviousProcessLosesTheSessionAndCannotEndIt) {
+// Covers: S-45 REG_F56
+TEST_F(ResumeTest, ThePreviousProcessLosesTheSessionAndCannotEndIt) {
   Process& previous = start(1);
   const SessionRef session = open(previous);
   const HoldRef hold = acquire(previous, session, "a");
@@ -336,7 +344,8 @@ TEST_F(ResumeTest, S45_REG_F56_ThePreviousProcessLosesTheSessionAndCannotEndIt) 
 }
 
 // It was cut off when the session changed hands and learned nothing; its commands once it is back find nothing of its own.
-TEST_F(ResumeTest, S45_APreviousProcessThatGaveUpMeanwhileDoesNotCloseTheSessionOfTheOther) {
+// Covers: S-45
+TEST_F(ResumeTest, APreviousProcessThatGaveUpMeanwhileDoesNotCloseTheSessionOfTheOther) {
   Process& previous = start(1);
   const SessionRef session = open(previous);
   acquire(previous, session, "a");
@@ -351,7 +360,8 @@ TEST_F(ResumeTest, S45_APreviousProcessThatGaveUpMeanwhileDoesNotCloseTheSession
   EXPECT_TRUE(valid((*resumed).session));
 }
 
-TEST_F(ResumeTest, S45_ARestartOnTheSameDiskNeedsNoWaitAndNoVoucher) {
+// Covers: S-45
+TEST_F(ResumeTest, ARestartOnTheSameDiskNeedsNoWaitAndNoVoucher) {
   Process& previous = start(1);
   const SessionRef session = open(previous);
   const HoldRef hold = acquire(previous, session, "a");
@@ -366,7 +376,8 @@ TEST_F(ResumeTest, S45_ARestartOnTheSameDiskNeedsNoWaitAndNoVoucher) {
   EXPECT_FALSE(holder("a"));
 }
 
-TEST_F(ResumeTest, S45_AVoucherOfTheCallerSparesTheWait) {
+// Covers: S-45
+TEST_F(ResumeTest, AVoucherOfTheCallerSparesTheWait) {
   Process& previous = start(1);
   const SessionRef session = open(previous);
   previous.cut_off();
@@ -377,7 +388,8 @@ TEST_F(ResumeTest, S45_AVoucherOfTheCallerSparesTheWait) {
 }
 
 // Same id, other handles: the remains of the first life must not end the third.
-TEST_F(ResumeTest, S45_INV_L02_HandlesOfAPreviousLifeTouchNothingOfASessionThatCameBack) {
+// Covers: S-45 INV_L02
+TEST_F(ResumeTest, HandlesOfAPreviousLifeTouchNothingOfASessionThatCameBack) {
   Process& one = start(1);
   Process& two = start(2);
   const SessionRef first = open(one);
@@ -399,7 +411,8 @@ TEST_F(ResumeTest, S45_INV_L02_HandlesOfAPreviousLifeTouchNothingOfASessionThatC
   EXPECT_TRUE(valid((*back).holds.at(0)));
 }
 
-TEST_F(ResumeTest, S45_RefusalsSayWhy) {
+// Covers: S-45
+TEST_F(ResumeTest, RefusalsSayWhy) {
   Process& previous = start(1);
   Process& heir = start(2);
   const SessionRef session = open(previous);
@@ -416,7 +429,8 @@ TEST_F(ResumeTest, S45_RefusalsSayWhy) {
   EXPECT_TRUE(valid(session));
 }
 
-TEST_F(ResumeTest, S59_AResumeNobodyWaitsForAnyMoreLeavesTheSessionToExpireOrToBeResumedAgain) {
+// Covers: S-59
+TEST_F(ResumeTest, AResumeNobodyWaitsForAnyMoreLeavesTheSessionToExpireOrToBeResumedAgain) {
   Process& previous = start(1);
   const SessionRef session = open(previous);
   acquire(previous, session, "a");
@@ -438,7 +452,8 @@ TEST_F(ResumeTest, S59_AResumeNobodyWaitsForAnyMoreLeavesTheSessionToExpireOrToB
   EXPECT_TRUE(valid((*again).session)) << "and is renewed like any other";
 }
 
-TEST_F(ResumeTest, S45_AResumeThatTimedOutIsAskedForAgainWhileItIsUnderWay) {
+// Covers: S-45
+TEST_F(ResumeTest, AResumeThatTimedOutIsAskedForAgainWhileItIsUnderWay) {
   Process& previous = start(1);
   const SessionRef session = open(previous);
   acquire(previous, session, "a");
@@ -475,7 +490,8 @@ TEST_F(ResumeTest, S45_AResumeThatTimedOutIsAskedForAgainWhileItIsUnderWay) {
   EXPECT_TRUE(valid((*again).holds.at(0)));
 }
 
-TEST_F(ResumeTest, S45_WithoutASourceOfSecretsNothingCanBeResumed) {
+// Covers: S-45
+TEST_F(ResumeTest, WithoutASourceOfSecretsNothingCanBeResumed) {
   FakeNode node(cluster, 5);
   Client client(node, ClientOptions{});
   Answer<SessionRef> opened;
@@ -511,7 +527,8 @@ class KillTest : public ResumeTest {
   Answer<HoldRef> next;
 };
 
-TEST_F(KillTest, S57_AKilledHolderIsToldClosesAndFreesTheLockAtOnce) {
+// Covers: S-57
+TEST_F(KillTest, AKilledHolderIsToldClosesAndFreesTheLockAtOnce) {
   Answer<void> killed;
   other.client->kill_session(session->id(), killed.callback());
   run(10ms);
@@ -527,7 +544,8 @@ TEST_F(KillTest, S57_AKilledHolderIsToldClosesAndFreesTheLockAtOnce) {
 }
 
 // The answer Lost and the event of the mark arrive in one turn, and the answer is processed first.
-TEST_F(KillTest, S57_AVictimWhoseCommandIsAnsweredLostClosesAllTheSame) {
+// Covers: S-57
+TEST_F(KillTest, AVictimWhoseCommandIsAnsweredLostClosesAllTheSame) {
   victim.node.listens = false;
   Answer<void> killed, closed;
   Answer<HoldRef> late;
@@ -549,7 +567,8 @@ TEST_F(KillTest, S57_AVictimWhoseCommandIsAnsweredLostClosesAllTheSame) {
   EXPECT_TRUE(next.ok()) << "closed by its holder, not outlasted";
 }
 
-TEST_F(KillTest, S57_INV_L02_AVictimThatCannotHearIsOutlastedByItsTtl) {
+// Covers: S-57 INV_L02
+TEST_F(KillTest, AVictimThatCannotHearIsOutlastedByItsTtl) {
   victim.node.listens = false;  // its renewals still arrive, and no answer reaches it
   Answer<SessionId> killed;
   other.client->force_release("a", hold->token(), killed.callback());
@@ -560,7 +579,8 @@ TEST_F(KillTest, S57_INV_L02_AVictimThatCannotHearIsOutlastedByItsTtl) {
   EXPECT_TRUE(next.ok()) << "its renewals did not save it, " << (truth - began).count();
 }
 
-TEST_F(ResumeTest, S57_ForceReleaseOfATokenThatIsNotTheHoldIsNotOwner) {
+// Covers: S-57
+TEST_F(ResumeTest, ForceReleaseOfATokenThatIsNotTheHoldIsNotOwner) {
   Process& one = start(1);
   const SessionRef session = open(one);
   const HoldRef hold = acquire(one, session, "a");
@@ -573,7 +593,8 @@ TEST_F(ResumeTest, S57_ForceReleaseOfATokenThatIsNotTheHoldIsNotOwner) {
   EXPECT_TRUE(valid(hold));
 }
 
-TEST_F(ResumeTest, S45_REG_R73_AnAcquireWhoseSessionWasTakenOverInSkippedEntriesHasLostIt) {
+// Covers: S-45 REG_R73
+TEST_F(ResumeTest, AnAcquireWhoseSessionWasTakenOverInSkippedEntriesHasLostIt) {
   Process& holder_of_a = start(2);
   const HoldRef other = acquire(holder_of_a, open(holder_of_a), "a");
   Process& previous = start(1);
@@ -604,7 +625,8 @@ TEST_F(ResumeTest, S45_REG_R73_AnAcquireWhoseSessionWasTakenOverInSkippedEntries
   EXPECT_EQ(holder("b"), (*resumed).holds[0]->token());
 }
 
-TEST_F(ResumeTest, S57_AVictimThatMissedTheNewsLearnsItFromItsNextRenewal) {
+// Covers: S-57
+TEST_F(ResumeTest, AVictimThatMissedTheNewsLearnsItFromItsNextRenewal) {
   Process& victim = start(1);
   Process& other = start(2);
   const SessionRef session = open(victim);
@@ -620,7 +642,8 @@ TEST_F(ResumeTest, S57_AVictimThatMissedTheNewsLearnsItFromItsNextRenewal) {
 }
 
 // Found by `./dev sim --profile locks`: it was asked for again and again.
-TEST_F(ResumeTest, S45_S58_AnIdleLockTooManyWaitsUntilThePreviousProcessTrustsItNoMore) {
+// Covers: S-45 S-58
+TEST_F(ResumeTest, AnIdleLockTooManyWaitsUntilThePreviousProcessTrustsItNoMore) {
   Process& previous = start(1);
   const SessionRef session = open(previous);
   Answer<HoldRef> held;

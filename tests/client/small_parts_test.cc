@@ -16,7 +16,8 @@ HoldRef until(LeadingTime end) {
   return make_ref<HoldState>(session, "a", "", Token(5), Index(1), end);
 }
 
-TEST(HoldLimitsTest, S51_HoldsComeBackByTheEndOfTheirTimeAndThoseWithoutOneNever) {
+// Covers: S-51
+TEST(HoldLimitsTest, HoldsComeBackByTheEndOfTheirTimeAndThoseWithoutOneNever) {
   HoldLimits limits(/*watch=*/nullptr);
   const HoldRef late = until(LeadingTime(2s)), early = until(LeadingTime(1s)), same = until(LeadingTime(1s));
   for (const HoldRef& hold : {late, early, same, until(LeadingTime::max())}) limits.add(hold);
@@ -30,7 +31,8 @@ TEST(HoldLimitsTest, S51_HoldsComeBackByTheEndOfTheirTimeAndThoseWithoutOneNever
   EXPECT_EQ(limits.next(), LeadingTime::max());
 }
 
-TEST(TurnGapsTest, LT9_LateIsWhatWasPromisedAndAStepBackIsForEver) {
+// Covers: LT-9
+TEST(TurnGapsTest, LateIsWhatWasPromisedAndAStepBackIsForEver) {
   TurnGaps gaps;
   const Now start{LaggingTime(10s), LeadingTime(20s)};
   EXPECT_EQ(gaps.late(start), 0ns) << "nothing was promised";

@@ -106,7 +106,8 @@ class WatchesTest : public testing::Test {
 };
 
 // As handles do that an observer owns: each odd one ends the next odd one.
-TEST_F(WatchesTest, S27_AnObserverThatGoesMayEndOtherWatches) {
+// Covers: S-27
+TEST_F(WatchesTest, AnObserverThatGoesMayEndOtherWatches) {
   struct Ender {
     Ender(Watches& watches, WatchId id) : of(watches), other(id) {}
     Watches& of;
@@ -131,7 +132,8 @@ TEST_F(WatchesTest, S27_AnObserverThatGoesMayEndOtherWatches) {
   EXPECT_EQ(ends, kMost / 2);
 }
 
-TEST_F(WatchesTest, S21_WithoutARevisionItStartsAfterTheOneOfItsCreation) {
+// Covers: S-21
+TEST_F(WatchesTest, WithoutARevisionItStartsAfterTheOneOfItsCreation) {
   put("a", "1");
   const WatchId a = watch(WatchOptions::of("a"));
   EXPECT_THAT(take(a), ElementsAre("created@2"));
@@ -142,7 +144,8 @@ TEST_F(WatchesTest, S21_WithoutARevisionItStartsAfterTheOneOfItsCreation) {
   EXPECT_THAT(take(a), ElementsAre("+a=2@3", "-a@5", "*a=3@6"));
 }
 
-TEST_F(WatchesTest, S21_FromARevisionOnIsInclusiveAndWholeRevisionsComeTogether) {
+// Covers: S-21
+TEST_F(WatchesTest, FromARevisionOnIsInclusiveAndWholeRevisionsComeTogether) {
   for (const char* value : {"1", "2", "3"}) put("a", value);
   const WatchId a = watch({.key = "a", .from = Revision(3)});
   EXPECT_THAT(take(a), ElementsAre("created@4", "+a=2 +a=3@4"));
@@ -150,7 +153,8 @@ TEST_F(WatchesTest, S21_FromARevisionOnIsInclusiveAndWholeRevisionsComeTogether)
   EXPECT_THAT(take(a), ElementsAre("+a=4@5"));
 }
 
-TEST_F(WatchesTest, S21_AStartInTheFutureIsSilentUntilItExists) {
+// Covers: S-21
+TEST_F(WatchesTest, AStartInTheFutureIsSilentUntilItExists) {
   const WatchId a = watch({.key = "a", .from = Revision(4), .progress_every = 100ms});
   EXPECT_TRUE(watches.ask_progress(a));
   EXPECT_THAT(take(a), ElementsAre("created@1", "pending@4"));
@@ -166,7 +170,8 @@ TEST_F(WatchesTest, S21_AStartInTheFutureIsSilentUntilItExists) {
 }
 
 // Found by simulation (profile keys, seed 50070).
-TEST_F(WatchesTest, S21_S25_AWatchOfTheFutureIsNotPendingAnyMoreOnceItHasBegun) {
+// Covers: S-21 S-25
+TEST_F(WatchesTest, AWatchOfTheFutureIsNotPendingAnyMoreOnceItHasBegun) {
   keeps = true;
   const WatchId a = watch({.key = "a", .from = Revision(3), .room = 1});
   for (const char* value : {"1", "2", "3"}) put("a", value);
@@ -179,7 +184,8 @@ TEST_F(WatchesTest, S21_S25_AWatchOfTheFutureIsNotPendingAnyMoreOnceItHasBegun) 
 }
 
 // The front may be anywhere while all wait for the future; that does not matter to a new watch.
-TEST_F(WatchesTest, S21_AWatchOfTheFutureKeepsNobodyElseWaiting) {
+// Covers: S-21
+TEST_F(WatchesTest, AWatchOfTheFutureKeepsNobodyElseWaiting) {
   const WatchId late = watch({.key = "a", .from = Revision(5)});
   const WatchId early = watch(WatchOptions::of("a"));
   EXPECT_THAT(take(early), ElementsAre("created@1"));
@@ -188,7 +194,8 @@ TEST_F(WatchesTest, S21_AWatchOfTheFutureKeepsNobodyElseWaiting) {
   EXPECT_THAT(take(late), ElementsAre("created@1", "+a=4@5"));
 }
 
-TEST_F(WatchesTest, S21_INV_W05_REG_F41_BelowTheCompactedRevisionIsCompactedAndAtItIsNot) {
+// Covers: S-21 INV_W05 REG_F41
+TEST_F(WatchesTest, BelowTheCompactedRevisionIsCompactedAndAtItIsNot) {
   for (const char* value : {"1", "2"}) put("a", value);
   erase("a");
   put("a", "3");
@@ -201,7 +208,8 @@ TEST_F(WatchesTest, S21_INV_W05_REG_F41_BelowTheCompactedRevisionIsCompactedAndA
 }
 
 // Found by simulation (profile keys, seed 50006).
-TEST_F(WatchesTest, S21_INV_W05_WhatIsCompactedEndsNobodyWhoStartsAfterIt) {
+// Covers: S-21 INV_W05
+TEST_F(WatchesTest, WhatIsCompactedEndsNobodyWhoStartsAfterIt) {
   const WatchId early = watch(WatchOptions::of("a"));
   const WatchId late = watch({.key = "a", .from = Revision(6)});
   EXPECT_THAT(take(early), ElementsAre("created@1"));
@@ -212,7 +220,8 @@ TEST_F(WatchesTest, S21_INV_W05_WhatIsCompactedEndsNobodyWhoStartsAfterIt) {
   EXPECT_THAT(take(late), ElementsAre("created@1", "+a=5@6", "+a=6@7"));
 }
 
-TEST_F(WatchesTest, S22_IntervalsAreThoseOfRanges) {
+// Covers: S-22
+TEST_F(WatchesTest, IntervalsAreThoseOfRanges) {
   EXPECT_EQ(reason_of(check_watch({.key = "b", .end = "a"})), Reason::EmptyRange);
   EXPECT_EQ(reason_of(check_watch({.key = "b", .end = "b"})), Reason::EmptyRange);
   const WatchId all = watch({.key = "", .end = std::string(kNoEnd)});
@@ -229,7 +238,8 @@ TEST_F(WatchesTest, S22_IntervalsAreThoseOfRanges) {
   EXPECT_THAT(take(lowest), SizeIs(2));
 }
 
-TEST_F(WatchesTest, S23_INV_W01_INV_W03_ARevisionIsToldAtOnceHoweverManyReadsItTakes) {
+// Covers: S-23 INV_W01 INV_W03
+TEST_F(WatchesTest, ARevisionIsToldAtOnceHoweverManyReadsItTakes) {
   const WatchId live = watch(WatchOptions::prefix("k"));
   const WatchId one = watch(WatchOptions::of("k2999"));
   mvcc::Store::Change change;
@@ -247,7 +257,8 @@ TEST_F(WatchesTest, S23_INV_W01_INV_W03_ARevisionIsToldAtOnceHoweverManyReadsItT
   EXPECT_EQ(std::ranges::count(caught_up[1], '*'), 3000);
 }
 
-TEST_F(WatchesTest, S24_INV_W06_PreviousEntriesComeToThoseThatAskedAndOnlyWhereTheyAreKnown) {
+// Covers: S-24 INV_W06
+TEST_F(WatchesTest, PreviousEntriesComeToThoseThatAskedAndOnlyWhereTheyAreKnown) {
   const WatchId with = watch({.key = "a", .previous = true});
   const WatchId without = watch(WatchOptions::of("a"));
   put("a", "1");
@@ -261,7 +272,8 @@ TEST_F(WatchesTest, S24_INV_W06_PreviousEntriesComeToThoseThatAskedAndOnlyWhereT
 }
 
 // Found by simulation (profile keys, seed 50005).
-TEST_F(WatchesTest, S24_INV_W06_WhoDidNotAskIsToldNoPreviousEntryEvenIfWhoAskedHasLeftMeanwhile) {
+// Covers: S-24 INV_W06
+TEST_F(WatchesTest, WhoDidNotAskIsToldNoPreviousEntryEvenIfWhoAskedHasLeftMeanwhile) {
   keeps = true;
   const WatchId with = watch({.key = "a", .previous = true, .room = 1});
   const WatchId without = watch(WatchOptions::of("a"));
@@ -271,7 +283,8 @@ TEST_F(WatchesTest, S24_INV_W06_WhoDidNotAskIsToldNoPreviousEntryEvenIfWhoAskedH
   EXPECT_THAT(take(with), ElementsAre("created@1", "*a=1@2")) << "then it had no room";
 }
 
-TEST_F(WatchesTest, S25_INV_W04_REG_F37_AProgressReportComesAfterAllThatItSpeaksOf) {
+// Covers: S-25 INV_W04 REG_F37
+TEST_F(WatchesTest, AProgressReportComesAfterAllThatItSpeaksOf) {
   const WatchId a = watch(WatchOptions::of("a"));
   put("a", "1");
   put("b", "1");
@@ -280,7 +293,8 @@ TEST_F(WatchesTest, S25_INV_W04_REG_F37_AProgressReportComesAfterAllThatItSpeaks
   EXPECT_THAT(take(a), ElementsAre("created@1", "*a=1@2", "progress@3", "progress@3")) << "one for each request";
 }
 
-TEST_F(WatchesTest, S25_REG_F38_AProgressReportThatIsAskedForWhileItCatchesUpWaitsUntilItHas) {
+// Covers: S-25 REG_F38
+TEST_F(WatchesTest, AProgressReportThatIsAskedForWhileItCatchesUpWaitsUntilItHas) {
   for (int i = 0; i < 20'000; ++i) put("a", "v");
   const WatchId a = watch({.key = "a", .from = Revision(2)});
   watches.ask_progress(a);
@@ -290,7 +304,8 @@ TEST_F(WatchesTest, S25_REG_F38_AProgressReportThatIsAskedForWhileItCatchesUpWai
   EXPECT_EQ(take(a).back(), "progress@20001");
 }
 
-TEST_F(WatchesTest, S25_ProgressReportsComeByThemselvesWhenNothingElseDoes) {
+// Covers: S-25
+TEST_F(WatchesTest, ProgressReportsComeByThemselvesWhenNothingElseDoes) {
   const WatchId a = watch({.key = "a", .progress_every = 1s});
   EXPECT_EQ(watches.next_progress(), now + 1s);
   now += 500ms;
@@ -306,7 +321,8 @@ TEST_F(WatchesTest, S25_ProgressReportsComeByThemselvesWhenNothingElseDoes) {
   EXPECT_EQ(reason_of(check_watch({.key = "a", .progress_every = 99ms})), Reason::InvalidArgument);
 }
 
-TEST_F(WatchesTest, S26_WhatIsFilteredOutIsNotTold) {
+// Covers: S-26
+TEST_F(WatchesTest, WhatIsFilteredOutIsNotTold) {
   const WatchId deletes = watch({.key = "a", .puts = false});
   const WatchId puts = watch({.key = "a", .deletes = false});
   put("a", "1");
@@ -316,7 +332,8 @@ TEST_F(WatchesTest, S26_WhatIsFilteredOutIsNotTold) {
   EXPECT_EQ(reason_of(check_watch({.key = "a", .puts = false, .deletes = false})), Reason::InvalidArgument);
 }
 
-TEST_F(WatchesTest, S27_INV_W07_NothingIsToldAfterTheEnd) {
+// Covers: S-27 INV_W07
+TEST_F(WatchesTest, NothingIsToldAfterTheEnd) {
   const WatchId a = watch(WatchOptions::of("a"));
   take(a);
   put("a", "1");
@@ -329,7 +346,8 @@ TEST_F(WatchesTest, S27_INV_W07_NothingIsToldAfterTheEnd) {
   EXPECT_EQ(watches.next_progress(), LaggingTime::max());
 }
 
-TEST_F(WatchesTest, S28_REG_F44_AWatchWithoutRoomReadsWhatItMissedOutOfTheHistory) {
+// Covers: S-28 REG_F44
+TEST_F(WatchesTest, AWatchWithoutRoomReadsWhatItMissedOutOfTheHistory) {
   keeps = true;
   const WatchId slow = watch({.key = "a", .room = 1000});
   const WatchId other = watch({.key = "a", .room = 1 << 20});
@@ -355,7 +373,8 @@ TEST_F(WatchesTest, S28_REG_F44_AWatchWithoutRoomReadsWhatItMissedOutOfTheHistor
 }
 
 // The engine's thread has renewals to send between two of these.
-TEST_F(WatchesTest, S28_REG_F27_HoweverFarWatchesAreBehindATurnOfReadingIsBounded) {
+// Covers: S-28 REG_F27
+TEST_F(WatchesTest, HoweverFarWatchesAreBehindATurnOfReadingIsBounded) {
   constexpr uint64_t kChanges = 60'000;
   for (uint64_t i = 0; i < kChanges; ++i) put("k", "v");
   const WatchId keeps_up = watch(WatchOptions::of("now"));
@@ -377,7 +396,8 @@ TEST_F(WatchesTest, S28_REG_F27_HoweverFarWatchesAreBehindATurnOfReadingIsBounde
     EXPECT_THAT(delivered[id], testing::Contains(testing::HasSubstr("@" + std::to_string(kChanges + 1))));
 }
 
-TEST_F(WatchesTest, S28_REG_F27_HoweverManyWatchAPrefixATurnOfTellingIsBoundedByRevisions) {
+// Covers: S-28 REG_F27
+TEST_F(WatchesTest, HoweverManyWatchAPrefixATurnOfTellingIsBoundedByRevisions) {
   constexpr size_t kMany = 5000;
   for (size_t i = 0; i < kMany; ++i) watch(WatchOptions::prefix("a"));
   while (watches.advance(now)) {
@@ -394,7 +414,8 @@ TEST_F(WatchesTest, S28_REG_F27_HoweverManyWatchAPrefixATurnOfTellingIsBoundedBy
   EXPECT_EQ(delivered.size(), kMany);
 }
 
-TEST_F(WatchesTest, S28_ASlowWatchWhoseHistoryIsCompactedEndsAndSaysWhereToBeginAnew) {
+// Covers: S-28
+TEST_F(WatchesTest, ASlowWatchWhoseHistoryIsCompactedEndsAndSaysWhereToBeginAnew) {
   keeps = true;
   const WatchId slow = watch({.key = "a", .room = 300});
   for (int i = 0; i < 10; ++i) put("a", "v");
@@ -407,7 +428,8 @@ TEST_F(WatchesTest, S28_ASlowWatchWhoseHistoryIsCompactedEndsAndSaysWhereToBegin
 }
 
 // Revisions that were compacted and not swept yet are still there for those that need them.
-TEST_F(WatchesTest, S28_ACompactionInTheSameTurnTakesNothingFromWhoKeepsUp) {
+// Covers: S-28
+TEST_F(WatchesTest, ACompactionInTheSameTurnTakesNothingFromWhoKeepsUp) {
   const WatchId a = watch(WatchOptions::of("a"));
   take(a);
   for (const char* value : {"1", "2", "3"}) put("a", value);
@@ -415,7 +437,8 @@ TEST_F(WatchesTest, S28_ACompactionInTheSameTurnTakesNothingFromWhoKeepsUp) {
   EXPECT_THAT(take(a), ElementsAre("*a=1@2", "+a=2@3", "+a=3@4"));
 }
 
-TEST_F(WatchesTest, S28_AStateTakenOverFromAPeerChangesNothingForAWatch) {
+// Covers: S-28
+TEST_F(WatchesTest, AStateTakenOverFromAPeerChangesNothingForAWatch) {
   const WatchId a = watch(WatchOptions::of("a"));
   put("a", "1");
   EXPECT_THAT(take(a), ElementsAre("created@1", "*a=1@2"));
@@ -424,7 +447,8 @@ TEST_F(WatchesTest, S28_AStateTakenOverFromAPeerChangesNothingForAWatch) {
   EXPECT_THAT(take(a), ElementsAre("+a=2@3"));
 }
 
-TEST_F(WatchesTest, S28_AStateOfAPeerThatHasForgottenTooMuchEndsIt) {
+// Covers: S-28
+TEST_F(WatchesTest, AStateOfAPeerThatHasForgottenTooMuchEndsIt) {
   const WatchId a = watch(WatchOptions::of("a"));
   take(a);
   for (int i = 0; i < 5; ++i) put("a", "v");
@@ -535,7 +559,8 @@ class RandomWatchesTest : public WatchesTest {
   std::map<Revision, std::vector<std::string>> history;  // the keys that each revision changed, in order
 };
 
-TEST_F(RandomWatchesTest, S28_INV_W02_REG_F42_EachSeesExactlyWhatHappened) {
+// Covers: S-28 INV_W02 REG_F42
+TEST_F(RandomWatchesTest, EachSeesExactlyWhatHappened) {
   for (int step = 0; step < 20'000 && !HasFatalFailure(); ++step) {
     const uint64_t kind = random.below(100);
     if (kind < 60) change();

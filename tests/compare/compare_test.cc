@@ -88,7 +88,8 @@ TEST(CompareTest, RedlockLosesUpdatesToPausesAndHasNoFence) {
   EXPECT_FALSE(figures.fence);
 }
 
-TEST(CompareTest, INV_L02_CoordkitNeitherOverlapsNorLosesAFencedUpdate) {
+// Covers: INV_L02
+TEST(CompareTest, CoordkitNeitherOverlapsNorLosesAFencedUpdate) {
   const RecipeFigures figures = sum(Recipe::Coordkit, {}, 5, 30s);
   EXPECT_GT(figures.grants, 50u);
   EXPECT_EQ(figures.overlaps, 0u);
@@ -97,7 +98,8 @@ TEST(CompareTest, INV_L02_CoordkitNeitherOverlapsNorLosesAFencedUpdate) {
 }
 
 // No clock can notice this: the machine believes that no time has passed, and writes. Its token reveals it.
-TEST(CompareTest, FLT_P04_INV_L14_AStoppedMachineOverlapsAndTheFenceHolds) {
+// Covers: FLT_P04 INV_L14
+TEST(CompareTest, AStoppedMachineOverlapsAndTheFenceHolds) {
   CompareFaults faults = kNone;
   faults.stopped_machines = true;
   const RecipeFigures figures = sum(Recipe::Coordkit, faults, 20);
@@ -107,7 +109,8 @@ TEST(CompareTest, FLT_P04_INV_L14_AStoppedMachineOverlapsAndTheFenceHolds) {
   EXPECT_GT(figures.fenced_writes, 1000u);
 }
 
-TEST(CompareTest, FLT_P07_REG_F79_INV_L14_BeyondTheBoundOfRatesTheFenceHolds) {
+// Covers: FLT_P07 REG_F79 INV_L14
+TEST(CompareTest, BeyondTheBoundOfRatesTheFenceHolds) {
   CompareFaults faults = kCuts;
   faults.wild_rates = true;
   const RecipeFigures figures = sum(Recipe::Coordkit, faults, 20);

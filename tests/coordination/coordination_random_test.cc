@@ -85,7 +85,8 @@ class Recorder {
   Outcomes outcomes;
 };
 
-TEST(RandomCoordinationTest, S50_SemaphoresAreTheirNaiveTwin) {
+// Covers: S-50
+TEST(RandomCoordinationTest, SemaphoresAreTheirNaiveTwin) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
     Rig rig;
@@ -145,7 +146,8 @@ TEST(RandomCoordinationTest, S50_SemaphoresAreTheirNaiveTwin) {
   }
 }
 
-TEST(RandomCoordinationTest, S37_ClaimQueuesAreTheirNaiveTwin) {
+// Covers: S-37
+TEST(RandomCoordinationTest, ClaimQueuesAreTheirNaiveTwin) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
     Rig rig;
@@ -308,7 +310,8 @@ void random_entry(Rig& rig, Random random, std::vector<std::pair<SessionId, Toke
   }
 }
 
-TEST(RandomCoordinationTest, INV_L07_ACopyFromCheckpointRowsGoesOnLikeTheOriginal) {
+// Covers: INV_L07
+TEST(RandomCoordinationTest, ACopyFromCheckpointRowsGoesOnLikeTheOriginal) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     Random random(seed);
     Rig real, copy;

@@ -28,7 +28,8 @@ class SemaphoresTest : public testing::Test {
   Rig rig;
 };
 
-TEST_F(SemaphoresTest, S50_ItIsMadeByItsFirstUseOnlyIfTheCallerSaysWithHowMany) {
+// Covers: S-50
+TEST_F(SemaphoresTest, ItIsMadeByItsFirstUseOnlyIfTheCallerSaysWithHowMany) {
   EXPECT_EQ(acquire(Rig::wait(kA, "s"), 1).kind, Result::NotFound);
   EXPECT_EQ(acquire(Rig::attempt(kA, "s"), 3, 2).kind, Result::Held);
   EXPECT_EQ(rig.state.records(), 0u) << "a failed try leaves no trace";
@@ -37,7 +38,8 @@ TEST_F(SemaphoresTest, S50_ItIsMadeByItsFirstUseOnlyIfTheCallerSaysWithHowMany) 
       << "it is there: the second one's number is of no account";
 }
 
-TEST_F(SemaphoresTest, S50_NoMorePermitsThanTheLimitAreHeld) {
+// Covers: S-50
+TEST_F(SemaphoresTest, NoMorePermitsThanTheLimitAreHeld) {
   set_limit(3);
   EXPECT_EQ(acquire(Rig::attempt(kA, "s"), 2).kind, Result::Granted);
   EXPECT_EQ(acquire(Rig::attempt(kA, "s"), 1).kind, Result::Granted) << "an owner may have several holds";
@@ -46,7 +48,8 @@ TEST_F(SemaphoresTest, S50_NoMorePermitsThanTheLimitAreHeld) {
       << "more than the limit waits: the limit may be raised";
 }
 
-TEST_F(SemaphoresTest, S50_ASmallRequestDoesNotPassALargeOneAtTheHead) {
+// Covers: S-50
+TEST_F(SemaphoresTest, ASmallRequestDoesNotPassALargeOneAtTheHead) {
   set_limit(3);
   const Token first = acquire(Rig::wait(kA, "s"), 2).token;
   EXPECT_EQ(acquire(Rig::wait(kB, "s"), 3).kind, Result::Queued);
@@ -60,7 +63,8 @@ TEST_F(SemaphoresTest, S50_ASmallRequestDoesNotPassALargeOneAtTheHead) {
   EXPECT_EQ(rig.decided(), (Decided{{small, Result::Granted}}));
 }
 
-TEST_F(SemaphoresTest, S50_ReleaseReturnsAllOfOneGrantAndNeedsItsSessionAndName) {
+// Covers: S-50
+TEST_F(SemaphoresTest, ReleaseReturnsAllOfOneGrantAndNeedsItsSessionAndName) {
   set_limit(5);
   const Token two = acquire(Rig::wait(kA, "s"), 2).token;
   const Token three = acquire(Rig::wait(kA, "s"), 3).token;
@@ -74,7 +78,8 @@ TEST_F(SemaphoresTest, S50_ReleaseReturnsAllOfOneGrantAndNeedsItsSessionAndName)
   EXPECT_FALSE(rig.state.still_held("s", two));
 }
 
-TEST_F(SemaphoresTest, S50_LoweringTheLimitRevokesNothingAndRaisingItGrants) {
+// Covers: S-50
+TEST_F(SemaphoresTest, LoweringTheLimitRevokesNothingAndRaisingItGrants) {
   set_limit(4);
   const Token four = acquire(Rig::wait(kA, "s"), 4).token;
   set_limit(1);
@@ -86,7 +91,8 @@ TEST_F(SemaphoresTest, S50_LoweringTheLimitRevokesNothingAndRaisingItGrants) {
   EXPECT_EQ(rig.decided(), (Decided{{one, Result::Granted}}));
 }
 
-TEST_F(SemaphoresTest, REG_F53_AllPermitsOfASessionAreFreeInTheEntryThatEndsIt) {
+// Covers: REG_F53
+TEST_F(SemaphoresTest, AllPermitsOfASessionAreFreeInTheEntryThatEndsIt) {
   set_limit(5);
   acquire(Rig::wait(kA, "s"), 2);
   acquire(Rig::wait(kA, "s"), 3);
@@ -97,7 +103,8 @@ TEST_F(SemaphoresTest, REG_F53_AllPermitsOfASessionAreFreeInTheEntryThatEndsIt) 
 }
 
 // Two callers that want two of three each: the second waits with nothing in its hands.
-TEST_F(SemaphoresTest, REG_F58_WhoWaitsForSeveralPermitsHoldsNoneOfThem) {
+// Covers: REG_F58
+TEST_F(SemaphoresTest, WhoWaitsForSeveralPermitsHoldsNoneOfThem) {
   set_limit(3);
   const Token two = acquire(Rig::wait(kA, "s"), 2).token;
   acquire(Rig::wait(kB, "s"), 2);
@@ -106,7 +113,8 @@ TEST_F(SemaphoresTest, REG_F58_WhoWaitsForSeveralPermitsHoldsNoneOfThem) {
   EXPECT_EQ(rig.decided().size(), 1u);
 }
 
-TEST_F(SemaphoresTest, S50_ItStaysUntilItIsDeletedWhichNeedsNoHoldsAndNoWaits) {
+// Covers: S-50
+TEST_F(SemaphoresTest, ItStaysUntilItIsDeletedWhichNeedsNoHoldsAndNoWaits) {
   EXPECT_EQ(erase().kind, Result::NotFound);
   const Token token = acquire(Rig::wait(kA, "s"), 1, 1).token;
   EXPECT_EQ(erase().kind, Result::Held);
@@ -123,7 +131,8 @@ TEST_F(SemaphoresTest, S50_ItStaysUntilItIsDeletedWhichNeedsNoHoldsAndNoWaits) {
 
 class CoordinationTest : public SemaphoresTest {};
 
-TEST_F(CoordinationTest, S39_REG_F65_ADeadSessionLosesItsWaitsAndTheNextLiveOneIsGranted) {
+// Covers: S-39 REG_F65
+TEST_F(CoordinationTest, ADeadSessionLosesItsWaitsAndTheNextLiveOneIsGranted) {
   set_limit(1);
   acquire(Rig::wait(kA, "s"), 1);
   acquire(Rig::wait(kB, "s"), 1);
@@ -135,7 +144,8 @@ TEST_F(CoordinationTest, S39_REG_F65_ADeadSessionLosesItsWaitsAndTheNextLiveOneI
       << "nothing is granted to a session that ends in the same entry";
 }
 
-TEST_F(CoordinationTest, S48_ATimeoutOrACancelOfTheHeadServesWhoeverCanBeServed) {
+// Covers: S-48
+TEST_F(CoordinationTest, ATimeoutOrACancelOfTheHeadServesWhoeverCanBeServed) {
   set_limit(2);
   acquire(Rig::wait(kA, "s"), 1);
   acquire(Rig::wait(kB, "s", 5s), 2);
@@ -154,7 +164,8 @@ TEST_F(CoordinationTest, S48_ATimeoutOrACancelOfTheHeadServesWhoeverCanBeServed)
   EXPECT_EQ(rig.decided(), (Decided{{cancelled, Result::Cancelled}}));
 }
 
-TEST_F(CoordinationTest, S48_OverSeveralObjectsTheWaitQueuedFirstIsGrantedFirst) {
+// Covers: S-48
+TEST_F(CoordinationTest, OverSeveralObjectsTheWaitQueuedFirstIsGrantedFirst) {
   rig.entry([&](Step& step) { rig.state.semaphores.set_limit(step, "b", 1); });
   rig.entry([&](Step& step) { rig.state.semaphores.set_limit(step, "a", 1); });
   acquire(Rig::wait(kA, "a"), 1);
@@ -187,7 +198,8 @@ class LatchesTest : public testing::Test {
   Rig rig;
 };
 
-TEST_F(LatchesTest, S37_AWaitReturnsInTheEntryThatCountsToZeroAndNotBefore) {
+// Covers: S-37
+TEST_F(LatchesTest, AWaitReturnsInTheEntryThatCountsToZeroAndNotBefore) {
   EXPECT_EQ(wait(Rig::wait(kA, "l")).kind, Result::NotFound);
   create(3);
   EXPECT_EQ(wait(Rig::wait(kA, "l")).kind, Result::Queued);
@@ -202,7 +214,8 @@ TEST_F(LatchesTest, S37_AWaitReturnsInTheEntryThatCountsToZeroAndNotBefore) {
   EXPECT_EQ(wait(Rig::attempt(kC, "l")).kind, Result::Ok) << "at once at zero";
 }
 
-TEST_F(LatchesTest, S37_ItDoesNotRiseAgainAndCountsOfTheDeadStay) {
+// Covers: S-37
+TEST_F(LatchesTest, ItDoesNotRiseAgainAndCountsOfTheDeadStay) {
   create(2);
   EXPECT_EQ(create(5).kind, Result::AlreadyExists);
   count_down(1);
@@ -216,7 +229,8 @@ TEST_F(LatchesTest, S37_ItDoesNotRiseAgainAndCountsOfTheDeadStay) {
   EXPECT_EQ(create(5).kind, Result::AlreadyExists) << "also at zero";
 }
 
-TEST_F(LatchesTest, S37_DeletingEndsItsWaitsWithNotFound) {
+// Covers: S-37
+TEST_F(LatchesTest, DeletingEndsItsWaitsWithNotFound) {
   EXPECT_EQ(erase().kind, Result::NotFound);
   create(1);
   wait(Rig::wait(kA, "l"));
@@ -227,7 +241,8 @@ TEST_F(LatchesTest, S37_DeletingEndsItsWaitsWithNotFound) {
   EXPECT_EQ(rig.state.records(), 0u);
 }
 
-TEST_F(LatchesTest, S37_EachChangeIsShownOnce) {
+// Covers: S-37
+TEST_F(LatchesTest, EachChangeIsShownOnce) {
   create(2);
   ASSERT_EQ(rig.changes.size(), 1u);
   EXPECT_EQ(rig.changes[0].number, 2);
@@ -255,7 +270,8 @@ class BarriersTest : public testing::Test {
   Rig rig;
 };
 
-TEST_F(BarriersTest, S37_AClosedOneHoldsEverybodyUntilItIsOpenedForAllAtOnce) {
+// Covers: S-37
+TEST_F(BarriersTest, AClosedOneHoldsEverybodyUntilItIsOpenedForAllAtOnce) {
   EXPECT_EQ(wait(Rig::attempt(kA, "b")).kind, Result::Ok) << "what was never closed is open";
   EXPECT_EQ(close(kA).kind, Result::Ok);
   EXPECT_EQ(close(kB).kind, Result::AlreadyExists);
@@ -270,7 +286,8 @@ TEST_F(BarriersTest, S37_AClosedOneHoldsEverybodyUntilItIsOpenedForAllAtOnce) {
   EXPECT_EQ(rig.state.records(), 0u) << "an open barrier has no record";
 }
 
-TEST_F(BarriersTest, S37_ItCanBeUsedAgainAndWaitsOfBeforeAreOfNoAccount) {
+// Covers: S-37
+TEST_F(BarriersTest, ItCanBeUsedAgainAndWaitsOfBeforeAreOfNoAccount) {
   for (int cycle = 0; cycle < 3; ++cycle) {
     close(kA);
     wait(Rig::wait(kB, "b"));
@@ -279,7 +296,8 @@ TEST_F(BarriersTest, S37_ItCanBeUsedAgainAndWaitsOfBeforeAreOfNoAccount) {
   }
 }
 
-TEST_F(BarriersTest, S37_WhatTheSessionsEndDoesIsChosenAtTheClose) {
+// Covers: S-37
+TEST_F(BarriersTest, WhatTheSessionsEndDoesIsChosenAtTheClose) {
   close(kA, AtSessionEnd::Stays, "stays");
   close(kA, AtSessionEnd::Opens, "opens");
   close(kA, AtSessionEnd::Breaks, "breaks");
@@ -294,7 +312,8 @@ TEST_F(BarriersTest, S37_WhatTheSessionsEndDoesIsChosenAtTheClose) {
   EXPECT_EQ(wait(Rig::attempt(kC, "breaks")).kind, Result::Ok) << "a broken one is gone";
 }
 
-TEST_F(BarriersTest, S39_AWaiterThatEndsTogetherWithTheCloserIsLostAndNotReleased) {
+// Covers: S-39
+TEST_F(BarriersTest, AWaiterThatEndsTogetherWithTheCloserIsLostAndNotReleased) {
   close(kA, AtSessionEnd::Opens);
   wait(Rig::wait(kB, "b"));
   const Index lost = rig.index;
@@ -316,7 +335,8 @@ class DoubleBarriersTest : public testing::Test {
   Rig rig;
 };
 
-TEST_F(DoubleBarriersTest, REG_F52_NobodyIsInsideBeforeTheLastHasEntered) {
+// Covers: REG_F52
+TEST_F(DoubleBarriersTest, NobodyIsInsideBeforeTheLastHasEntered) {
   EXPECT_EQ(enter(Rig::attempt(kA, "d"), 3).kind, Result::Held);
   EXPECT_EQ(rig.state.records(), 0u);
   EXPECT_EQ(enter(Rig::wait(kA, "d"), 3).kind, Result::Queued);
@@ -330,7 +350,8 @@ TEST_F(DoubleBarriersTest, REG_F52_NobodyIsInsideBeforeTheLastHasEntered) {
   EXPECT_LT(rig.token_of(b), last.token);
 }
 
-TEST_F(DoubleBarriersTest, S37_AllLeaveInTheEntryOfTheLastLeaveAndTheNextCycleBegins) {
+// Covers: S-37
+TEST_F(DoubleBarriersTest, AllLeaveInTheEntryOfTheLastLeaveAndTheNextCycleBegins) {
   for (int cycle = 0; cycle < 3; ++cycle) {
     enter(Rig::wait(kA, "d"), 2);
     const Index a = rig.index;
@@ -348,13 +369,15 @@ TEST_F(DoubleBarriersTest, S37_AllLeaveInTheEntryOfTheLastLeaveAndTheNextCycleBe
   }
 }
 
-TEST_F(DoubleBarriersTest, S37_AllMustNameTheSameNumberOfParties) {
+// Covers: S-37
+TEST_F(DoubleBarriersTest, AllMustNameTheSameNumberOfParties) {
   enter(Rig::wait(kA, "d"), 3);
   EXPECT_EQ(enter(Rig::wait(kB, "d"), 2).kind, Result::InvalidArgument);
   EXPECT_EQ(enter(Rig::wait(kB, "d"), 3).kind, Result::Queued);
 }
 
-TEST_F(DoubleBarriersTest, S37_ADeadPartyBreaksTheCycleForAllWhoAreThere) {
+// Covers: S-37
+TEST_F(DoubleBarriersTest, ADeadPartyBreaksTheCycleForAllWhoAreThere) {
   enter(Rig::wait(kA, "d"), 3);
   enter(Rig::wait(kB, "d"), 3);
   const Index b = rig.index;
@@ -378,7 +401,8 @@ TEST_F(DoubleBarriersTest, S37_ADeadPartyBreaksTheCycleForAllWhoAreThere) {
   EXPECT_EQ(rig.state.records(), 0u);
 }
 
-TEST_F(DoubleBarriersTest, S45_AWaitThatEndsBreaksNothingIfItsPartyMayReturn) {
+// Covers: S-45
+TEST_F(DoubleBarriersTest, AWaitThatEndsBreaksNothingIfItsPartyMayReturn) {
   for (const Waiter waiter : {Waiter::MayReturn, Waiter::IsGone}) {
     enter(Rig::wait(kA, "d"), 2);
     const Index a = rig.index;
@@ -395,7 +419,8 @@ TEST_F(DoubleBarriersTest, S45_AWaitThatEndsBreaksNothingIfItsPartyMayReturn) {
   }
 }
 
-TEST_F(DoubleBarriersTest, S45_APartyThatEndsBeforeItReturnsIsStillWaitedFor) {
+// Covers: S-45
+TEST_F(DoubleBarriersTest, APartyThatEndsBeforeItReturnsIsStillWaitedFor) {
   for (const AtPartyEnd at_end : {AtPartyEnd::Breaks, AtPartyEnd::Shrinks}) {
     enter(Rig::wait(kA, "d"), 2, at_end);
     rig.entry([&](Step& step) { rig.state.end_waits(kA, Waiter::MayReturn, step); });
@@ -408,7 +433,8 @@ TEST_F(DoubleBarriersTest, S45_APartyThatEndsBeforeItReturnsIsStillWaitedFor) {
   }
 }
 
-TEST_F(DoubleBarriersTest, S37_WithShrinkADeadPartyIsNotWaitedFor) {
+// Covers: S-37
+TEST_F(DoubleBarriersTest, WithShrinkADeadPartyIsNotWaitedFor) {
   enter(Rig::wait(kA, "d"), 3, AtPartyEnd::Shrinks);
   enter(Rig::wait(kB, "d"), 3, AtPartyEnd::Breaks);  // the first enter has fixed the rule
   const Index b = rig.index;
@@ -423,7 +449,8 @@ TEST_F(DoubleBarriersTest, S37_WithShrinkADeadPartyIsNotWaitedFor) {
   EXPECT_EQ(rig.state.records(), 0u);
 }
 
-TEST_F(DoubleBarriersTest, S37_WithShrinkTheDeathOfTheLastMissingPartiesCompletesTheCycle) {
+// Covers: S-37
+TEST_F(DoubleBarriersTest, WithShrinkTheDeathOfTheLastMissingPartiesCompletesTheCycle) {
   enter(Rig::wait(kA, "d"), 3, AtPartyEnd::Shrinks);
   enter(Rig::wait(kA, "d"), 3, AtPartyEnd::Shrinks);
   rig.end({kB});
@@ -432,7 +459,8 @@ TEST_F(DoubleBarriersTest, S37_WithShrinkTheDeathOfTheLastMissingPartiesComplete
   EXPECT_EQ(rig.state.records(), 0u);
 }
 
-TEST_F(DoubleBarriersTest, S37_TheCountOfDeadPartiesEndsWithTheLastWaiter) {
+// Covers: S-37
+TEST_F(DoubleBarriersTest, TheCountOfDeadPartiesEndsWithTheLastWaiter) {
   enter(Rig::wait(kA, "d"), 3, AtPartyEnd::Shrinks);
   rig.end({kA});
   enter(Rig::wait(kB, "d"), 3, AtPartyEnd::Shrinks);
@@ -451,7 +479,8 @@ TEST_F(DoubleBarriersTest, S37_TheCountOfDeadPartiesEndsWithTheLastWaiter) {
   EXPECT_EQ(enter(Rig::attempt(kC, "d"), 3).kind, Result::Held);
 }
 
-TEST_F(DoubleBarriersTest, S37_APartyWhoseWaitToEnterTimesOutLeavesNoTrace) {
+// Covers: S-37
+TEST_F(DoubleBarriersTest, APartyWhoseWaitToEnterTimesOutLeavesNoTrace) {
   enter(Rig::wait(kA, "d", 5s), 2);
   const Index timed = rig.index;
   EXPECT_TRUE(rig.time_out(timed));
@@ -462,7 +491,8 @@ TEST_F(DoubleBarriersTest, S37_APartyWhoseWaitToEnterTimesOutLeavesNoTrace) {
   EXPECT_EQ(enter(Rig::wait(kC, "d"), 2).kind, Result::Granted);
 }
 
-TEST_F(DoubleBarriersTest, S37_APartyWhoseWaitToLeaveTimesOutHasLeft) {
+// Covers: S-37
+TEST_F(DoubleBarriersTest, APartyWhoseWaitToLeaveTimesOutHasLeft) {
   enter(Rig::wait(kA, "d"), 2);
   const Index a = rig.index;
   const Token b = enter(Rig::wait(kB, "d"), 2).token;
@@ -472,7 +502,8 @@ TEST_F(DoubleBarriersTest, S37_APartyWhoseWaitToLeaveTimesOutHasLeft) {
   EXPECT_EQ(rig.state.records(), 0u);
 }
 
-TEST_F(DoubleBarriersTest, S39_APartyThatDiesAfterItLeftDoesNotBreakTheBarrier) {
+// Covers: S-39
+TEST_F(DoubleBarriersTest, APartyThatDiesAfterItLeftDoesNotBreakTheBarrier) {
   enter(Rig::wait(kA, "d"), 2);
   const Index a = rig.index;
   const Token b = enter(Rig::wait(kB, "d"), 2).token;
@@ -502,7 +533,8 @@ class ClaimQueuesTest : public testing::Test {
   Rig rig;
 };
 
-TEST_F(ClaimQueuesTest, S37_AnItemHasOneClaimAtATime) {
+// Covers: S-37
+TEST_F(ClaimQueuesTest, AnItemHasOneClaimAtATime) {
   EXPECT_EQ(claim(Rig::attempt(kA, "q")).kind, Result::Held) << "there is nothing";
   const Index item = enqueue(1, "work");
   const Verdict claimed = claim(Rig::attempt(kA, "q"));
@@ -517,7 +549,8 @@ TEST_F(ClaimQueuesTest, S37_AnItemHasOneClaimAtATime) {
   EXPECT_EQ(rig.state.records(), 0u);
 }
 
-TEST_F(ClaimQueuesTest, S37_LowerPriorityNumberFirstThenTheOlderItemAlsoAfterAReturn) {
+// Covers: S-37
+TEST_F(ClaimQueuesTest, LowerPriorityNumberFirstThenTheOlderItemAlsoAfterAReturn) {
   const Index late = enqueue(7);
   const Index first = enqueue(-1);
   const Index second = enqueue(-1);
@@ -532,7 +565,8 @@ TEST_F(ClaimQueuesTest, S37_LowerPriorityNumberFirstThenTheOlderItemAlsoAfterARe
   EXPECT_EQ(acknowledge(kA, one.token).kind, Result::NotOwner) << "a stale token";
 }
 
-TEST_F(ClaimQueuesTest, S37_WaitingClaimersAreServedInTheirOrderOnePerItem) {
+// Covers: S-37
+TEST_F(ClaimQueuesTest, WaitingClaimersAreServedInTheirOrderOnePerItem) {
   claim(Rig::wait(kA, "q"));
   const Index a = rig.index;
   claim(Rig::wait(kB, "q"));
@@ -544,7 +578,8 @@ TEST_F(ClaimQueuesTest, S37_WaitingClaimersAreServedInTheirOrderOnePerItem) {
   EXPECT_EQ(rig.decided(), (Decided{{b, Result::Granted}}));
 }
 
-TEST_F(ClaimQueuesTest, S37_REG_F53_ClaimsOfADeadSessionComeBackAndGoToTheNextInTheSameEntry) {
+// Covers: S-37 REG_F53
+TEST_F(ClaimQueuesTest, ClaimsOfADeadSessionComeBackAndGoToTheNextInTheSameEntry) {
   const Index one = enqueue(1);
   const Index two = enqueue(2);
   claim(Rig::attempt(kA, "q"));
@@ -558,7 +593,8 @@ TEST_F(ClaimQueuesTest, S37_REG_F53_ClaimsOfADeadSessionComeBackAndGoToTheNextIn
   EXPECT_EQ(claim(Rig::attempt(kC, "q")).id, two);
 }
 
-TEST_F(ClaimQueuesTest, S37_AClaimsTermIsGuardedByItsToken) {
+// Covers: S-37
+TEST_F(ClaimQueuesTest, AClaimsTermIsGuardedByItsToken) {
   const Index item = enqueue(1);
   const Verdict first = claim(Rig::attempt(kA, "q"), 5s);
   const Index queued = rig.index;
@@ -578,14 +614,16 @@ TEST_F(ClaimQueuesTest, S37_AClaimsTermIsGuardedByItsToken) {
   EXPECT_EQ(rig.timers.size(), 1u);
 }
 
-TEST_F(ClaimQueuesTest, S37_AClaimWithoutATermIsNotEndedByATimer) {
+// Covers: S-37
+TEST_F(ClaimQueuesTest, AClaimWithoutATermIsNotEndedByATimer) {
   enqueue(1);
   const Verdict claimed = claim(Rig::attempt(kA, "q"));
   EXPECT_TRUE(rig.timers.empty());
   EXPECT_FALSE(term_over(rig.index, claimed.token));
 }
 
-TEST_F(ClaimQueuesTest, REG_F76_AQueueOfNothingWithoutWaitersLeavesNothing) {
+// Covers: REG_F76
+TEST_F(ClaimQueuesTest, AQueueOfNothingWithoutWaitersLeavesNothing) {
   claim(Rig::wait(kA, "q"));
   EXPECT_EQ(rig.state.records(), 2u);
   EXPECT_TRUE(rig.cancel(kA, rig.index));
@@ -603,7 +641,8 @@ class CountersTest : public testing::Test {
   Rig rig;
 };
 
-TEST_F(CountersTest, S37_AddSetAndCompareAndSetStartFromZero) {
+// Covers: S-37
+TEST_F(CountersTest, AddSetAndCompareAndSetStartFromZero) {
   EXPECT_EQ(run([](Counters& c, Step& s) { return c.add(s, "n", -5); }).number, -5);
   EXPECT_EQ(run([](Counters& c, Step& s) { return c.set(s, "n", 7); }).number, 7);
   const Verdict stale = run([](Counters& c, Step& s) { return c.compare_and_set(s, "n", 6, 9); });
@@ -615,7 +654,8 @@ TEST_F(CountersTest, S37_AddSetAndCompareAndSetStartFromZero) {
   EXPECT_TRUE(run([](Counters& c, Step& s) { return c.compare_and_set(s, "other", 0, 1); }).swapped) << "absent is zero";
 }
 
-TEST_F(CountersTest, S37_AnOverflowHasNoEffect) {
+// Covers: S-37
+TEST_F(CountersTest, AnOverflowHasNoEffect) {
   run([](Counters& c, Step& s) { return c.set(s, "n", kMax - 1); });
   EXPECT_EQ(run([](Counters& c, Step& s) { return c.add(s, "n", 2); }).kind, Result::Overflow);
   EXPECT_EQ(run([](Counters& c, Step& s) { return c.allocate(s, "n", 2); }).kind, Result::Overflow);
@@ -625,13 +665,15 @@ TEST_F(CountersTest, S37_AnOverflowHasNoEffect) {
   EXPECT_EQ(run([](Counters& c, Step& s) { return c.add(s, "n", -1); }).kind, Result::Overflow);
 }
 
-TEST_F(CountersTest, S37_AllocatedNumbersAreConsecutiveAndNeverGivenOutTwice) {
+// Covers: S-37
+TEST_F(CountersTest, AllocatedNumbersAreConsecutiveAndNeverGivenOutTwice) {
   EXPECT_EQ(run([](Counters& c, Step& s) { return c.allocate(s, "id", 3); }).number, 1);
   EXPECT_EQ(run([](Counters& c, Step& s) { return c.allocate(s, "id", 1); }).number, 4);
   EXPECT_EQ(rig.state.counters.value("id"), 4);
 }
 
-TEST_F(CountersTest, S37_ItIsBoundToNoSessionAndDeletedOnRequestOnly) {
+// Covers: S-37
+TEST_F(CountersTest, ItIsBoundToNoSessionAndDeletedOnRequestOnly) {
   EXPECT_EQ(run([](Counters& c, Step& s) { return c.erase(s, "n"); }).kind, Result::NotFound);
   run([](Counters& c, Step& s) { return c.add(s, "n", 1); });
   rig.end({kA});
@@ -658,7 +700,8 @@ class GroupsTest : public testing::Test {
   Rig rig;
 };
 
-TEST_F(GroupsTest, S37_TheNumberOfAMemberIsTheEntryOfItsJoin) {
+// Covers: S-37
+TEST_F(GroupsTest, TheNumberOfAMemberIsTheEntryOfItsJoin) {
   EXPECT_EQ(join(kA).id, Index(1));
   EXPECT_EQ(join(kB).id, Index(2));
   const Verdict again = join(kA);
@@ -667,7 +710,8 @@ TEST_F(GroupsTest, S37_TheNumberOfAMemberIsTheEntryOfItsJoin) {
   EXPECT_EQ(join(kA, "other owner").id, Index(4));
 }
 
-TEST_F(GroupsTest, S37_OnlyAMemberUpdatesAndLeaves) {
+// Covers: S-37
+TEST_F(GroupsTest, OnlyAMemberUpdatesAndLeaves) {
   join(kA);
   EXPECT_EQ(update(kB, "w").kind, Result::NotFound);
   EXPECT_EQ(leave(kA, "other owner").kind, Result::NotFound);
@@ -681,7 +725,8 @@ TEST_F(GroupsTest, S37_OnlyAMemberUpdatesAndLeaves) {
   EXPECT_EQ(rig.state.records(), 0u) << "an empty group has no record";
 }
 
-TEST_F(GroupsTest, S37_AMemberLeavesWithItsSession) {
+// Covers: S-37
+TEST_F(GroupsTest, AMemberLeavesWithItsSession) {
   join(kA);
   join(kA, "second");
   join(kB);

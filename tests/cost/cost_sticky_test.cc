@@ -47,7 +47,8 @@ class StickyCostTest : public test::ClientBench {
   }
 };
 
-TEST_F(StickyCostTest, S58_LocksThatNobodyWaitsForCostNothingWhileTheSessionIsNotValid) {
+// Covers: S-58
+TEST_F(StickyCostTest, LocksThatNobodyWaitsForCostNothingWhileTheSessionIsNotValid) {
   if (!counts_allocations()) GTEST_SKIP() << "nothing is counted here";
   const uint64_t few = while_one_waits(10);
   EXPECT_LE(while_one_waits(1000), 2 * few) << "in each of two sessions one waits then";

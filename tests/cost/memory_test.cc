@@ -69,7 +69,7 @@ class MemoryTest : public ::testing::Test {
   std::unique_ptr<Replica> replica_;
 };
 
-TEST_F(MemoryTest, OfACallerThatWaitsInLine) {
+TEST_F(MemoryTest, ACallerThatWaitsInLineCostsAtMostItsBound) {
   constexpr uint64_t kCallers = 4'096;
   Session session = this->session();
   const absl::StatusOr<Grant> holder = session.acquire("lock");
@@ -97,7 +97,7 @@ void in_batches(uint64_t first, uint64_t end, Call call) {
   }
 }
 
-TEST_F(MemoryTest, OfASessionWithALock) {
+TEST_F(MemoryTest, ASessionWithALockCostsAtMostItsBound) {
   constexpr uint64_t kSessions = 4'096;
   std::vector<std::optional<Session>> sessions(kAtOnce + kSessions);
   std::vector<std::optional<Grant>> grants(kAtOnce + kSessions);

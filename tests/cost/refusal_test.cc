@@ -53,7 +53,8 @@ struct RefusalTest : ::testing::Test {
   Seen seen;
 };
 
-TEST_F(RefusalTest, FLT_O01_ItAllocatesNothingAndReachesNobody) {
+// Covers: FLT_O01
+TEST_F(RefusalTest, ItAllocatesNothingAndReachesNobody) {
   put(operation());  // the first one builds the sentence
   PutOperation second = operation();
   uint64_t allocations = 0;
@@ -70,7 +71,8 @@ TEST_F(RefusalTest, FLT_O01_ItAllocatesNothingAndReachesNobody) {
   EXPECT_EQ(host->asked, LaggingTime(Duration(7))) << "admission knows how much time it has";
 }
 
-TEST_F(RefusalTest, FLT_A01_OnTheEnginesThreadItIsAnsweredByTheNextTurn) {
+// Covers: FLT_A01
+TEST_F(RefusalTest, OnTheEnginesThreadItIsAnsweredByTheNextTurn) {
   host->engine_thread = true;
   put(operation());
   EXPECT_EQ(seen.times, 0u) << "a callback never runs inside the call that was given it";

@@ -49,7 +49,8 @@ struct Exchanges {
 };
 
 // 3 was down while 1 and 2 were exchanged, one after the other, as the runbook says.
-TEST(AbsentMembersTest, FLT_M12_AVoterThatWasAwayWhileTheOthersWereExchangedComesBack) {
+// Covers: FLT_M12
+TEST(AbsentMembersTest, AVoterThatWasAwayWhileTheOthersWereExchangedComesBack) {
   Exchanges h(5, 3);
   Cluster& cluster = h.cluster;
   ASSERT_TRUE(h.becomes_ready(3));
@@ -74,7 +75,8 @@ TEST(AbsentMembersTest, FLT_M12_AVoterThatWasAwayWhileTheOthersWereExchangedCome
 }
 
 // A wiped disk of 3 is replaced under its id after 1 and 2 were; the new process is restarted before the state arrived.
-TEST(AbsentMembersTest, FLT_M12_ANewDiskThatIsRestartedBeforeItsStateArrivedGoesOn) {
+// Covers: FLT_M12
+TEST(AbsentMembersTest, ANewDiskThatIsRestartedBeforeItsStateArrivedGoesOn) {
   Exchanges h(3, 3);
   Cluster& cluster = h.cluster;
   ASSERT_EQ(cluster.run(1, "add 1"), "1");
@@ -100,7 +102,8 @@ TEST(AbsentMembersTest, FLT_M12_ANewDiskThatIsRestartedBeforeItsStateArrivedGoes
 }
 
 // One machine is exchanged while 3 is down; then 2 fails and 3 is started: 3 and 4 are a majority of {2, 3, 4}.
-TEST(AbsentMembersTest, FLT_M12_OneExchangeWhileAVoterIsDownAndThenOneFailure) {
+// Covers: FLT_M12
+TEST(AbsentMembersTest, OneExchangeWhileAVoterIsDownAndThenOneFailure) {
   Exchanges h(4, 3);
   Cluster& cluster = h.cluster;
   ASSERT_TRUE(h.becomes_ready(3));
@@ -119,7 +122,8 @@ TEST(AbsentMembersTest, FLT_M12_OneExchangeWhileAVoterIsDownAndThenOneFailure) {
 }
 
 // The disk of 5 is exchanged while 3 is down. Then the power fails, and 1 and 2 do not come back: 3, 4 and 5 are a majority.
-TEST(AbsentMembersTest, FLT_M12_ADiskIsExchangedWhileAnotherIsDownAndThenThePowerFails) {
+// Covers: FLT_M12
+TEST(AbsentMembersTest, ADiskIsExchangedWhileAnotherIsDownAndThenThePowerFails) {
   Exchanges h(5, 5);
   Cluster& cluster = h.cluster;
   ASSERT_TRUE(h.becomes_ready(3));
@@ -138,7 +142,8 @@ TEST(AbsentMembersTest, FLT_M12_ADiskIsExchangedWhileAnotherIsDownAndThenThePowe
 
 // 3 runs, but is cut off, while the disks of 2 and 5 are exchanged. Then 1 and 4 fail: 3 is needed, and only those with a new
 // disk can be elected.
-TEST(AbsentMembersTest, FLT_M12_AVoterThatWasCutOffHearsACandidateThatHasANewDisk) {
+// Covers: FLT_M12
+TEST(AbsentMembersTest, AVoterThatWasCutOffHearsACandidateThatHasANewDisk) {
   Exchanges h(5, 5);
   Cluster& cluster = h.cluster;
   ASSERT_TRUE(h.becomes_ready(3));
@@ -163,7 +168,8 @@ TEST(AbsentMembersTest, FLT_M12_AVoterThatWasCutOffHearsACandidateThatHasANewDis
 
 // The disk of 3 is set back to when 1, 2 and 3 were members; 4 and 5 have taken the places of 1 and 2 and remember nothing of
 // it. 2 has missed that. Together 2 and 3 are a majority of the former members, and must not elect anybody.
-TEST(AbsentMembersTest, FLT_P15_AReplicaThatNewerMembersCheckedElectsNoLeaderOfOlderMembers) {
+// Covers: FLT_P15
+TEST(AbsentMembersTest, AReplicaThatNewerMembersCheckedElectsNoLeaderOfOlderMembers) {
   Exchanges h(5, 3);
   Cluster& cluster = h.cluster;
   const uint64_t first = cluster.leader();
@@ -208,7 +214,8 @@ TEST(AbsentMembersTest, FLT_P15_AReplicaThatNewerMembersCheckedElectsNoLeaderOfO
 }
 
 // 3 is cut off from 1 and 4 only. It is connected with the new disks of 2 and 5, and asked them when they knew of no exchange.
-TEST(AbsentMembersTest, FLT_M12_AVoterThatIsCutOffFromSomeHearsACandidateThatHasANewDisk) {
+// Covers: FLT_M12
+TEST(AbsentMembersTest, AVoterThatIsCutOffFromSomeHearsACandidateThatHasANewDisk) {
   Exchanges h(5, 5);
   Cluster& cluster = h.cluster;
   ASSERT_TRUE(h.becomes_ready(3));
@@ -272,7 +279,8 @@ TEST(AbsentMembersTest, ALeavingMemberIsAMemberAgainWhileItsLogEndsWithTheJointC
 }
 
 // 3 was up when the cluster was founded, but went before it heard of it. 4 and 5 have taken the places of 1 and 2, and 5 fails.
-TEST(AbsentMembersTest, FLT_M12_AFounderThatWasAwayFromTheFirstMomentIsInvitedWhereNobodyLeads) {
+// Covers: FLT_M12
+TEST(AbsentMembersTest, AFounderThatWasAwayFromTheFirstMomentIsInvitedWhereNobodyLeads) {
   Exchanges h(5, 3, [](ReplicaId, ReplicaId to, const Message&) { return to != ReplicaId(3); });
   Cluster& cluster = h.cluster;
   cluster.crash(3);

@@ -26,13 +26,15 @@ Disagreement found(const std::function<void(Agreement&)>& change) {
   return compare(usual(), ReplicaId(2), theirs);
 }
 
-TEST(AgreementTest, FLT_A14_EqualSettingsAreNothingToTell) {
+// Covers: FLT_A14
+TEST(AgreementTest, EqualSettingsAreNothingToTell) {
   const Disagreement none = found([](Agreement&) {});
   EXPECT_THAT(none.dangerous, IsEmpty());
   EXPECT_THAT(none.tolerable, IsEmpty());
 }
 
-TEST(AgreementTest, FLT_A14_ClocksAndLeasesAreDangerousAndBothValuesAreTold) {
+// Covers: FLT_A14
+TEST(AgreementTest, ClocksAndLeasesAreDangerousAndBothValuesAreTold) {
   const Disagreement clocks = found([](Agreement& theirs) { theirs.rate_error_ppm = 20'000; });
   EXPECT_EQ(
       clocks.dangerous,
@@ -43,7 +45,8 @@ TEST(AgreementTest, FLT_A14_ClocksAndLeasesAreDangerousAndBothValuesAreTold) {
   EXPECT_THAT(leases.dangerous, HasSubstr("leader_leases is on there and off here"));
 }
 
-TEST(AgreementTest, FLT_A14_ElectionTimeoutsAreDangerousWithLeasesOnly) {
+// Covers: FLT_A14
+TEST(AgreementTest, ElectionTimeoutsAreDangerousWithLeasesOnly) {
   const auto longer = [](Agreement& theirs) { theirs.election_timeout = 500ms; };
   EXPECT_THAT(found(longer).dangerous, IsEmpty());
   EXPECT_THAT(found(longer).tolerable, HasSubstr("election_timeout is 500 ms there and 300 ms here"));
@@ -54,7 +57,8 @@ TEST(AgreementTest, FLT_A14_ElectionTimeoutsAreDangerousWithLeasesOnly) {
   EXPECT_THAT(compare(mine, ReplicaId(2), theirs).dangerous, HasSubstr("election_timeout is 500 ms there and 300 ms here"));
 }
 
-TEST(AgreementTest, FLT_A14_TheRestIsAWarningThatNamesEveryDifference) {
+// Covers: FLT_A14
+TEST(AgreementTest, TheRestIsAWarningThatNamesEveryDifference) {
   const Disagreement many = found([](Agreement& theirs) {
     theirs.digest_entries = 0;
     theirs.revisions_kept = 7;
@@ -89,7 +93,8 @@ struct OneOfThree : ::testing::Test {
   }
 };
 
-TEST_F(OneOfThree, FLT_A14_AReplicaWithDangerousSettingsNeitherHearsNorIsHeardUntilTheyAgree) {
+// Covers: FLT_A14
+TEST_F(OneOfThree, AReplicaWithDangerousSettingsNeitherHearsNorIsHeardUntilTheyAgree) {
   cluster.start_all();
   ASSERT_TRUE(ready(3));
   thirds_error = 20'000;
@@ -111,7 +116,8 @@ TEST_F(OneOfThree, FLT_A14_AReplicaWithDangerousSettingsNeitherHearsNorIsHeardUn
   EXPECT_EQ(cluster.run(3, "add 2"), "7");
 }
 
-TEST_F(OneOfThree, FLT_A14_ATolerableDifferenceOfSettingsIsAWarningUntilItIsCorrected) {
+// Covers: FLT_A14
+TEST_F(OneOfThree, ATolerableDifferenceOfSettingsIsAWarningUntilItIsCorrected) {
   cluster.start_all();
   ASSERT_TRUE(ready(3));
   thirds_digests = 0;
@@ -125,7 +131,8 @@ TEST_F(OneOfThree, FLT_A14_ATolerableDifferenceOfSettingsIsAWarningUntilItIsCorr
   EXPECT_THAT(cluster.engine(1).status().warnings, IsEmpty());
 }
 
-TEST_F(OneOfThree, FLT_A14_ReplicasWithDangerouslyDifferentSettingsFoundNoCluster) {
+// Covers: FLT_A14
+TEST_F(OneOfThree, ReplicasWithDangerouslyDifferentSettingsFoundNoCluster) {
   thirds_error = 20'000;
   cluster.start_all();
   cluster.pass(20s);

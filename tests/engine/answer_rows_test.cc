@@ -57,7 +57,8 @@ void answer_all_kinds(Rig& rig) {
 }
 
 // Builds of before level 4 read these rows.
-TEST(AnswerRowsTest, INV_S08_BeforeTheirLevelRowsAreByteForByteAsEver) {
+// Covers: INV_S08
+TEST(AnswerRowsTest, BeforeTheirLevelRowsAreByteForByteAsEver) {
   LeveledRig rig(3);
   Table table;
   answer_all_kinds(rig);
@@ -74,7 +75,8 @@ TEST(AnswerRowsTest, GoldenRowsOfTheirLevelAreAsEver) {
 }
 
 // Stored answers change their form, whether they were restored from rows of before or not, and mean the same.
-TEST(AnswerRowsTest, S44_INV_L09_ARaiseOfTheLevelMovesLargeAnswersToRowsOfTheirOwn) {
+// Covers: S-44 INV_L09
+TEST(AnswerRowsTest, ARaiseOfTheLevelMovesLargeAnswersToRowsOfTheirOwn) {
   LeveledRig plain(Origins::kAnswerRowsLevel - 1), always(Origins::kAnswerRowsLevel);
   Table before, there;
   answer_all_kinds(plain);
@@ -100,7 +102,8 @@ TEST(AnswerRowsTest, S44_INV_L09_ARaiseOfTheLevelMovesLargeAnswersToRowsOfTheirO
   }
 }
 
-TEST(AnswerRowsTest, FLT_D08_AWholeCheckpointHasThemAll) {
+// Covers: FLT_D08
+TEST(AnswerRowsTest, AWholeCheckpointHasThemAll) {
   LeveledRig rig(Origins::kAnswerRowsLevel);
   Table table;
   answer_all_kinds(rig);
@@ -136,7 +139,8 @@ size_t rows_of(const Origin& origin, const Table& table) {
   return static_cast<size_t>(std::ranges::count_if(table.rows, [&](const auto& row) { return row.first.starts_with(key); }));
 }
 
-TEST(AnswerRowsTest, S43_FLT_O05_WhoIsNoMemberAnyMoreLeavesNoAnswers) {
+// Covers: S-43 FLT_O05
+TEST(AnswerRowsTest, WhoIsNoMemberAnyMoreLeavesNoAnswers) {
   LeveledRig rig(Origins::kMembersOnlyLevel);
   Table table;
   answer_all_kinds(rig);
@@ -170,7 +174,8 @@ TEST(AnswerRowsTest, S43_FLT_O05_WhoIsNoMemberAnyMoreLeavesNoAnswers) {
   EXPECT_EQ(after.router->digest(), rig.router->digest());
 }
 
-TEST(AnswerRowsTest, INV_S08_BeforeItsLevelWhoHasLeftKeepsAnswersAndTheRaiseDropsThem) {
+// Covers: INV_S08
+TEST(AnswerRowsTest, BeforeItsLevelWhoHasLeftKeepsAnswersAndTheRaiseDropsThem) {
   LeveledRig rig(Origins::kMembersOnlyLevel - 1);
   Table table;
   answer_all_kinds(rig);
@@ -190,7 +195,8 @@ TEST(AnswerRowsTest, INV_S08_BeforeItsLevelWhoHasLeftKeepsAnswersAndTheRaiseDrop
 }
 
 // Replicas apply the same log in different batches.
-TEST(AnswerRowsTest, INV_L09_AnswersOfWhoLeavesAreDroppedAtTheEntryNotAtTheEndOfABatch) {
+// Covers: INV_L09
+TEST(AnswerRowsTest, AnswersOfWhoLeavesAreDroppedAtTheEntryNotAtTheEndOfABatch) {
   std::vector<uint64_t> digests;
   for (const bool at_once : {false, true}) {
     LeveledRig rig(Origins::kMembersOnlyLevel);

@@ -19,7 +19,8 @@ struct BackPressureTest : ThreeReplicas {
   std::optional<Reason> reason(uint64_t id, Ticket ticket) { return reason_of(cluster.ended(id, ticket).status); }
 };
 
-TEST_F(BackPressureTest, FLT_O01_CommandsBeyondTheBytesAreRefusedAtOnceWithoutEffect) {
+// Covers: FLT_O01
+TEST_F(BackPressureTest, CommandsBeyondTheBytesAreRefusedAtOnceWithoutEffect) {
   isolate(follower);
   const Ticket first = cluster.submit(follower, command(600), 5s), second = cluster.submit(follower, command(400), 5s);
   const Ticket beyond = cluster.submit(follower, command(5), 5s);
@@ -32,7 +33,8 @@ TEST_F(BackPressureTest, FLT_O01_CommandsBeyondTheBytesAreRefusedAtOnceWithoutEf
   EXPECT_EQ(cluster.run(follower, command(kBudget)), "said");  // all of it is free again
 }
 
-TEST_F(BackPressureTest, FLT_O01_EveryWayACallEndsGivesItsBytesBack) {
+// Covers: FLT_O01
+TEST_F(BackPressureTest, EveryWayACallEndsGivesItsBytesBack) {
   isolate(follower);
   const Ticket expires = cluster.submit(follower, command(500), 100ms);
   const Ticket forgotten = cluster.submit(follower, command(500), 5s);
@@ -67,7 +69,8 @@ TEST_F(BackPressureTest, ACommandThatWaitsInTheStateNoLongerCounts) {
   EXPECT_EQ(cluster.run(follower, command(kBudget)), "said");
 }
 
-TEST_F(BackPressureTest, FLT_O01_ReservedCallsHaveAQuarterMore) {
+// Covers: FLT_O01
+TEST_F(BackPressureTest, ReservedCallsHaveAQuarterMore) {
   isolate(follower);
   cluster.submit(follower, command(kBudget), 5s);
   const Ticket reserved = cluster.submit(follower, command(kBudget / 4), 5s, Urgency::Reserved);
@@ -85,7 +88,8 @@ TEST_F(BackPressureTest, ABudgetBelowOneCommandIsRefused) {
   EXPECT_EQ(reason_of(options.validate()), Reason::InvalidArgument);
 }
 
-TEST_F(BackPressureTest, FLT_P14_WhatWritesWaitForIsAWarningWhileTheyDo) {
+// Covers: FLT_P14
+TEST_F(BackPressureTest, WhatWritesWaitForIsAWarningWhileTheyDo) {
   cluster.post(follower, LogWaits{make_error(Reason::LimitExceeded, "too many open files")});
   cluster.run_until_idle();
   EXPECT_EQ(cluster.engine(follower).status().warnings,
@@ -96,7 +100,8 @@ TEST_F(BackPressureTest, FLT_P14_WhatWritesWaitForIsAWarningWhileTheyDo) {
 }
 
 // A store's reports arrive through StoreEvents.
-TEST_F(BackPressureTest, FLT_D22_AnErrorOfTheFileThatTheLogKeepsReadyIsAWarningUntilOneIsReady) {
+// Covers: FLT_D22
+TEST_F(BackPressureTest, AnErrorOfTheFileThatTheLogKeepsReadyIsAWarningUntilOneIsReady) {
   struct Reports final : StoreEvents {
     explicit Reports(std::function<void(EngineInput)> to) : to_(std::move(to)) {}
     void post_event(EngineInput input) override { to_(std::move(input)); }
@@ -113,7 +118,8 @@ TEST_F(BackPressureTest, FLT_D22_AnErrorOfTheFileThatTheLogKeepsReadyIsAWarningU
   EXPECT_TRUE(cluster.engine(follower).status().warnings.empty());
 }
 
-TEST_F(BackPressureTest, FLT_D04_WithoutRoomNewCommandsAreRefusedAndReleasesAndReadsGoOn) {
+// Covers: FLT_D04
+TEST_F(BackPressureTest, WithoutRoomNewCommandsAreRefusedAndReleasesAndReadsGoOn) {
   for (const LogSpace space : {LogSpace::Low, LogSpace::Full}) {
     cluster.post(follower, LogSpaceChanged{space});
     const Ticket refused = cluster.submit(follower, "add 1");
@@ -131,7 +137,8 @@ TEST_F(BackPressureTest, FLT_D04_WithoutRoomNewCommandsAreRefusedAndReleasesAndR
   EXPECT_TRUE(cluster.engine(follower).status().warnings.empty());
 }
 
-TEST_F(BackPressureTest, FLT_D04_TimersStillFireOnALeaderWithoutRoom) {
+// Covers: FLT_D04
+TEST_F(BackPressureTest, TimersStillFireOnALeaderWithoutRoom) {
   cluster.run(leader, "arm 3 1 100");
   cluster.post(leader, LogSpaceChanged{LogSpace::Low});
   cluster.pass(1s);
@@ -152,7 +159,8 @@ struct LagTest : ThreeReplicas {
   }
 };
 
-TEST_F(LagTest, FLT_O07_WhileAVoterIsTooFarBehindNewCommandsAreRefusedWithoutEffectEverywhere) {
+// Covers: FLT_O07
+TEST_F(LagTest, WhileAVoterIsTooFarBehindNewCommandsAreRefusedWithoutEffectEverywhere) {
   lag();
   for (const uint64_t id : {leader, follower}) {
     const Ticket refused = cluster.submit(id, "add 1");
@@ -172,7 +180,8 @@ TEST_F(LagTest, FLT_O07_WhileAVoterIsTooFarBehindNewCommandsAreRefusedWithoutEff
   EXPECT_TRUE(cluster.engine(leader).status().warnings.empty());
 }
 
-TEST_F(LagTest, FLT_O07_AVoterThatIsGoneHoldsUpNoCommand) {
+// Covers: FLT_O07
+TEST_F(LagTest, AVoterThatIsGoneHoldsUpNoCommand) {
   lag();
   isolate(third);
   cluster.pass(2s);

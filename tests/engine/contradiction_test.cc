@@ -65,7 +65,8 @@ class TwoHistories : public ThreeReplicas, public ::testing::WithParamInterface<
   uint64_t sound = 0;
 };
 
-TEST_P(TwoHistories, FLT_P27_TheSoundReplicaStepsAsideAndEveryOneSaysWhy) {
+// Covers: FLT_P27
+TEST_P(TwoHistories, TheSoundReplicaStepsAsideAndEveryOneSaysWhy) {
   const uint64_t other = led_by_the_others();
   ASSERT_EQ(cluster.run(other, "add 100"), "101");
   heal();
@@ -83,7 +84,8 @@ TEST_P(TwoHistories, FLT_P27_TheSoundReplicaStepsAsideAndEveryOneSaysWhy) {
 }
 
 // The sound replica hears of the new leader, and its append is late.
-TEST_P(TwoHistories, FLT_P27_NoLinearizableReadIsAnsweredFromTheOtherHistory) {
+// Covers: FLT_P27
+TEST_P(TwoHistories, NoLinearizableReadIsAnsweredFromTheOtherHistory) {
   const uint64_t other = led_by_the_others();
   heal();
   cluster.filter = [this](ReplicaId, ReplicaId to, const Message& message) {
@@ -140,7 +142,8 @@ class TwoLeadersOfOneTerm : public ThreeReplicas, public ::testing::WithParamInt
   uint64_t copied = 0, first = 0, second = 0;
 };
 
-TEST_P(TwoLeadersOfOneTerm, FLT_P27_OneHistoryIsAnsweredThoughAllPositionsAreEqual) {
+// Covers: FLT_P27
+TEST_P(TwoLeadersOfOneTerm, OneHistoryIsAnsweredThoughAllPositionsAreEqual) {
   std::vector<std::pair<uint64_t, Ticket>> reads;
   for (int i = 0; i < 20; ++i) {
     for (const uint64_t id : {copied, first, second}) {

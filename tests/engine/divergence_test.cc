@@ -196,7 +196,8 @@ TEST_F(DivergenceTest, EqualStatesAreComparedAndNothingIsSaid) {
   EXPECT_EQ(cluster.engine(leader).applied(), before);
 }
 
-TEST_F(DivergenceTest, FLT_A08_AFollowerThatDivergesIsFoundWithinOneIntervalAndStepsAside) {
+// Covers: FLT_A08
+TEST_F(DivergenceTest, AFollowerThatDivergesIsFoundWithinOneIntervalAndStepsAside) {
   cluster.node(follower).counter->skew = 1;
   one_interval(leader);
   EXPECT_EQ(state(follower), ReplicaState::Quarantine);
@@ -237,7 +238,8 @@ TEST_F(DivergenceTest, AReplicaThatStepsAsideWithEntriesLeftToApplyIsIdle) {
   EXPECT_EQ(slow.engine(follower).next_deadline(), LaggingTime::max());
 }
 
-TEST_F(DivergenceTest, FLT_A08_ALeaderThatDivergesStepsAsideAndTheMajorityGoesOn) {
+// Covers: FLT_A08
+TEST_F(DivergenceTest, ALeaderThatDivergesStepsAsideAndTheMajorityGoesOn) {
   cluster.node(leader).counter->skew = 1;
   for (uint64_t i = 0; i < kInterval; ++i) cluster.submit(follower, "add 1");
   const Ticket pending = cluster.submit(leader, "wait");
@@ -252,7 +254,8 @@ TEST_F(DivergenceTest, FLT_A08_ALeaderThatDivergesStepsAsideAndTheMajorityGoesOn
   EXPECT_EQ(cluster.engine(follower).status().digest, cluster.engine(third).status().digest);
 }
 
-TEST_F(DivergenceTest, FLT_A08_OfTwoTheFollowerStepsAsideAndBothSayIt) {
+// Covers: FLT_A08
+TEST_F(DivergenceTest, OfTwoTheFollowerStepsAsideAndBothSayIt) {
   Cluster two(2, often);
   two.start_all();
   const uint64_t first = two.leader();

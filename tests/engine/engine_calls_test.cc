@@ -35,7 +35,8 @@ struct EngineCallsTest : ThreeReplicas {
   }
 };
 
-TEST_F(EngineCallsTest, S41_CommandsRunExactlyOnceThroughLeaderAndFollower) {
+// Covers: S-41
+TEST_F(EngineCallsTest, CommandsRunExactlyOnceThroughLeaderAndFollower) {
   for (int i = 0; i < 30; ++i) EXPECT_EQ(cluster.run(1 + i % 3, "add 1"), std::to_string(i + 1));
   cluster.run_until_idle();
   for (uint64_t id = 1; id <= 3; ++id) EXPECT_EQ(cluster.node(id).counter->executed().size(), 30u);
@@ -51,7 +52,8 @@ TEST_F(EngineCallsTest, ACompletionSaysUnderWhichRequestAndWhere) {
   EXPECT_EQ(completion.index, cluster.engine(follower).applied());
 }
 
-TEST_F(EngineCallsTest, S41_FLT_N04_O05_AForwardThatIsDuplicatedRunsOnce) {
+// Covers: S-41 FLT_N04 FLT_O05
+TEST_F(EngineCallsTest, AForwardThatIsDuplicatedRunsOnce) {
   cluster.filter = [&](ReplicaId from, ReplicaId to, const Message& message) {
     if (std::holds_alternative<Forward>(message)) cluster.post(to.value(), MessageReceived{from, message});
     return true;
@@ -62,7 +64,8 @@ TEST_F(EngineCallsTest, S41_FLT_N04_O05_AForwardThatIsDuplicatedRunsOnce) {
 }
 
 // The network kept copies of a call's hand-over, and delivers them when the answer is not stored any more.
-TEST_F(EngineCallsTest, REG_R89_TwoCopiesOfACallAfterItsAnswerWasDroppedHaveNoEffect) {
+// Covers: REG_R89
+TEST_F(EngineCallsTest, TwoCopiesOfACallAfterItsAnswerWasDroppedHaveNoEffect) {
   std::optional<Message> kept;
   cluster.filter = [&](ReplicaId from, ReplicaId, const Message& message) {
     if (!kept && from == ReplicaId(follower) && std::holds_alternative<Forward>(message)) kept = message;
@@ -91,7 +94,8 @@ TEST_F(EngineCallsTest, REG_R89_TwoCopiesOfACallAfterItsAnswerWasDroppedHaveNoEf
 
 // A replica that is behind for long: it waits longer each time, and its copies are not entries (a burst of them once made
 // a log that grew faster than it could be sent).
-TEST_F(EngineCallsTest, FLT_O05_WhatIsHandedOverAgainEntersTheLogOnce) {
+// Covers: FLT_O05
+TEST_F(EngineCallsTest, WhatIsHandedOverAgainEntersTheLogOnce) {
   cluster.filter = [&](ReplicaId, ReplicaId to, const Message& message) {
     return to != ReplicaId(follower) || !std::holds_alternative<raft::AppendRequest>(message);
   };
@@ -111,7 +115,8 @@ TEST_F(EngineCallsTest, FLT_O05_WhatIsHandedOverAgainEntersTheLogOnce) {
 // As many at once as once made 327,730 entries of 10,000, and 137,093 of 65,000.
 struct BurstTest : EngineCallsTest, ::testing::WithParamInterface<size_t> {};
 
-TEST_P(BurstTest, FLT_O05_AtAReplicaThatIsBehindItMakesAsManyEntriesAsCalls) {
+// Covers: FLT_O05
+TEST_P(BurstTest, AtAReplicaThatIsBehindItMakesAsManyEntriesAsCalls) {
   cluster.filter = [&](ReplicaId, ReplicaId to, const Message& message) {
     return to != ReplicaId(follower) || !std::holds_alternative<raft::AppendRequest>(message);
   };
@@ -130,7 +135,8 @@ TEST_P(BurstTest, FLT_O05_AtAReplicaThatIsBehindItMakesAsManyEntriesAsCalls) {
 INSTANTIATE_TEST_SUITE_P(Calls, BurstTest, ::testing::Values(10'000, 65'000),
                          [](const auto& one) { return std::to_string(one.param); });
 
-TEST_F(EngineCallsTest, REG_R77_AForwardThatIsLostIsHandedOverAgain) {
+// Covers: REG_R77
+TEST_F(EngineCallsTest, AForwardThatIsLostIsHandedOverAgain) {
   int lost = 0;
   cluster.filter = [&](ReplicaId, ReplicaId, const Message& message) {
     return !std::holds_alternative<Forward>(message) || ++lost > 2;
@@ -139,7 +145,8 @@ TEST_F(EngineCallsTest, REG_R77_AForwardThatIsLostIsHandedOverAgain) {
   EXPECT_EQ(lost, 3);
 }
 
-TEST_F(EngineCallsTest, S41_LosingTheLeaderInTheMiddleLosesAndDoublesNothing) {
+// Covers: S-41
+TEST_F(EngineCallsTest, LosingTheLeaderInTheMiddleLosesAndDoublesNothing) {
   // The leader has it in its own log only.
   cluster.filter = [&](ReplicaId from, ReplicaId, const Message& message) {
     return from.value() != leader || !std::holds_alternative<raft::AppendRequest>(message);
@@ -156,7 +163,8 @@ TEST_F(EngineCallsTest, S41_LosingTheLeaderInTheMiddleLosesAndDoublesNothing) {
   converge();
 }
 
-TEST_F(EngineCallsTest, S41_LosingTheLeaderAfterTheCommitDoublesNothing) {
+// Covers: S-41
+TEST_F(EngineCallsTest, LosingTheLeaderAfterTheCommitDoublesNothing) {
   // The others have it, but the asking follower has not learned that yet.
   cluster.filter = [&](ReplicaId from, ReplicaId to, const Message&) {
     return !(from.value() == leader && to.value() == follower);
@@ -185,7 +193,8 @@ TEST_F(EngineCallsTest, ADeposedLeadersOwnCallsGoToTheNewOne) {
   converge();
 }
 
-TEST_F(EngineCallsTest, FLT_A04_WithoutAQuorumACallEndsAtItsDeadlineWithUnknownOutcome) {
+// Covers: FLT_A04
+TEST_F(EngineCallsTest, WithoutAQuorumACallEndsAtItsDeadlineWithUnknownOutcome) {
   isolate(leader);
   const Ticket handed = cluster.submit(leader, "add 1", 1s);
   cluster.pass(700ms);  // leadership is lost
@@ -197,7 +206,8 @@ TEST_F(EngineCallsTest, FLT_A04_WithoutAQuorumACallEndsAtItsDeadlineWithUnknownO
   EXPECT_EQ(reason_of(cluster.ended(leader, not_handed).status), Reason::NoLeader);
 }
 
-TEST_F(EngineCallsTest, S43_AWaiterIsToldQueuedThenItsFinalAnswer) {
+// Covers: S-43
+TEST_F(EngineCallsTest, AWaiterIsToldQueuedThenItsFinalAnswer) {
   const Ticket waiting = cluster.submit(follower, "wait");
   ASSERT_TRUE(cluster.until([&] { return cluster.answers(follower, waiting) == 1; }));
   EXPECT_EQ(cluster.node(follower).completions[waiting][0].stage, ApplyOutput::Stage::Queued);
@@ -221,7 +231,8 @@ TEST_F(EngineCallsTest, AForgottenCallIsNotCompletedButItsCommandRuns) {
   }
 }
 
-TEST_F(EngineCallsTest, FLT_O01_LimitsCountCommandsAndReadsTogetherAndReleasesPass) {
+// Covers: FLT_O01
+TEST_F(EngineCallsTest, LimitsCountCommandsAndReadsTogetherAndReleasesPass) {
   Cluster small(1, [](EngineOptions& options) { options.requests_max = 2; });
   small.start(1);
   std::vector<Ticket> tickets = {small.submit(1, "add 1"), small.ask(1, "total"), small.submit(1, "add 1"),
@@ -271,7 +282,8 @@ TEST_F(EngineCallsTest, LargeCallsAreForwardedInSeveralMessages) {
   EXPECT_GE(seen, 5u);
 }
 
-TEST_F(EngineCallsTest, LT_4_AFollowersWordThatATimerFiredIsNotAppended) {
+// Covers: LT-4
+TEST_F(EngineCallsTest, AFollowersWordThatATimerFiredIsNotAppended) {
   ASSERT_EQ(cluster.run(leader, "arm 1 1 60000"), "armed");
   const Index last = cluster.engine(leader).core()->status().last.index;
   FireTimers fired{cluster.engine(leader).leadership().term, kCoordination, {{TimerId(1), Generation(1)}}};
@@ -296,7 +308,8 @@ TEST_F(EngineCallsTest, AReadOnAnyReplicaSeesEveryAcknowledgedWrite) {
   }
 }
 
-TEST_F(EngineCallsTest, REG_R62_AnIsolatedLeaderAnswersNoRead) {
+// Covers: REG_R62
+TEST_F(EngineCallsTest, AnIsolatedLeaderAnswersNoRead) {
   isolate(leader);
   const Ticket read = cluster.ask(leader, "total", Consistency::Linearizable, 2s);
   ASSERT_NE(new_leader(), 0u);
@@ -307,7 +320,8 @@ TEST_F(EngineCallsTest, REG_R62_AnIsolatedLeaderAnswersNoRead) {
   EXPECT_EQ(outcome_of(completion.status), Outcome::NoEffect);
 }
 
-TEST_F(EngineCallsTest, REG_R59_ANewLeaderAnswersNoReadBeforeItsFirstEntryIsCommitted) {
+// Covers: REG_R59
+TEST_F(EngineCallsTest, ANewLeaderAnswersNoReadBeforeItsFirstEntryIsCommitted) {
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
   cluster.crash(leader);
   cluster.filter = [](ReplicaId, ReplicaId, const Message& message) {
@@ -323,7 +337,8 @@ TEST_F(EngineCallsTest, REG_R59_ANewLeaderAnswersNoReadBeforeItsFirstEntryIsComm
   EXPECT_EQ(cluster.ended(next, read).bytes, "1");
 }
 
-TEST_F(EngineCallsTest, REG_R64_AFollowersReadSurvivesLostQuestionsAndAnswers) {
+// Covers: REG_R64
+TEST_F(EngineCallsTest, AFollowersReadSurvivesLostQuestionsAndAnswers) {
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
   int questions = 0, answers = 0;
   cluster.filter = [&](ReplicaId, ReplicaId, const Message& message) {
@@ -384,7 +399,8 @@ TEST_F(EngineCallsTest, ManyReadsAtOnceCostOneQuestion) {
 
 // ---- the one rule that orders I/O
 
-TEST_F(EngineCallsTest, REG_R17_AFollowerAcknowledgesNothingBeforeItIsDurable) {
+// Covers: REG_R17
+TEST_F(EngineCallsTest, AFollowerAcknowledgesNothingBeforeItIsDurable) {
   cluster.filter = [&](ReplicaId, ReplicaId to, const Message&) { return to.value() != third; };
   cluster.node(follower).syncs = false;
   const Ticket ticket = cluster.submit(leader, "add 1");
@@ -406,7 +422,8 @@ TEST_F(EngineCallsTest, REG_R17_AFollowerAcknowledgesNothingBeforeItIsDurable) {
   EXPECT_GE(best_match(), wanted);
 }
 
-TEST_F(EngineCallsTest, REG_R17_AVoteLeavesOnlyWhenItIsDurable) {
+// Covers: REG_R17
+TEST_F(EngineCallsTest, AVoteLeavesOnlyWhenItIsDurable) {
   cluster.node(follower).syncs = cluster.node(third).syncs = false;
   cluster.crash(leader);
   const auto granted = [&](uint64_t id) {
@@ -452,7 +469,8 @@ TEST_F(EngineCallsTest, ACheckpointWaitsForTheOwnLog) {
 
 // Commits come from the two quick disks, so under load this one is never level with what it has applied. Its log grew until the
 // disk was full, and then waited for a checkpoint that waited for the log.
-TEST_F(EngineCallsTest, FLT_P10_AReplicaWhoseDiskIsAlwaysAWriteBehindTakesCheckpoints) {
+// Covers: FLT_P10
+TEST_F(EngineCallsTest, AReplicaWhoseDiskIsAlwaysAWriteBehindTakesCheckpoints) {
   Cluster eager(3, [](EngineOptions& options) {
     options.checkpoint_entries = 5;
     options.raft.log_retained_bytes = 0;

@@ -66,7 +66,8 @@ class DifferingListsTest : public ::testing::Test {
   Cluster cluster;
 };
 
-TEST_F(DifferingListsTest, FLT_A19_NoReplicaFoundsAClusterWhileListsDiffer) {
+// Covers: FLT_A19
+TEST_F(DifferingListsTest, NoReplicaFoundsAClusterWhileListsDiffer) {
   std::vector<Peer> swapped = list({1, 2, 3});
   std::swap(swapped[1].address, swapped[2].address);
   const std::vector<Lists> slips = {
@@ -94,7 +95,8 @@ TEST_F(DifferingListsTest, FLT_A19_NoReplicaFoundsAClusterWhileListsDiffer) {
   }
 }
 
-TEST_F(DifferingListsTest, FLT_A19_TwoNamesOfOneAddressPartNobodyAndAreSaid) {
+// Covers: FLT_A19
+TEST_F(DifferingListsTest, TwoNamesOfOneAddressPartNobodyAndAreSaid) {
   lists[2] = list({1, 2, 3});
   lists[2][0].address = "the-first-host";
   cluster.filter = [](ReplicaId, ReplicaId, const Message&) { return false; };
@@ -114,7 +116,8 @@ class OfAnOlderBuild : public DifferingListsTest {
   OfAnOlderBuild() { cluster.says_lists = false; }
 };
 
-TEST_F(OfAnOlderBuild, FLT_A19_AGenesisThatOnlyItsFounderHasGivesWay) {
+// Covers: FLT_A19
+TEST_F(OfAnOlderBuild, AGenesisThatOnlyItsFounderHasGivesWay) {
   lists[1] = list({1, 2});
   cluster.start_all();
   cluster.pass(5s);
@@ -131,7 +134,8 @@ TEST_F(OfAnOlderBuild, FLT_A19_AGenesisThatOnlyItsFounderHasGivesWay) {
   expect_one_cluster_of(list({1, 2, 3}));
 }
 
-TEST_F(OfAnOlderBuild, FLT_A19_TheFounderSaysWhoseListDiffersOnceThatOneSaysIt) {
+// Covers: FLT_A19
+TEST_F(OfAnOlderBuild, TheFounderSaysWhoseListDiffersOnceThatOneSaysIt) {
   lists[1] = list({1, 2});
   cluster.start_all();
   cluster.pass(5s);
@@ -148,7 +152,8 @@ TEST_F(OfAnOlderBuild, FLT_A19_TheFounderSaysWhoseListDiffersOnceThatOneSaysIt) 
   }
 }
 
-TEST_F(OfAnOlderBuild, FLT_A19_AGenesisWithWrongAddressesGivesWay) {
+// Covers: FLT_A19
+TEST_F(OfAnOlderBuild, AGenesisWithWrongAddressesGivesWay) {
   lists[1] = list({1, 2, 3});
   std::swap(lists[1][1].address, lists[1][2].address);
   cluster.filter = [](ReplicaId, ReplicaId, const Message&) { return false; };  // the founder reaches nobody
@@ -163,7 +168,8 @@ TEST_F(OfAnOlderBuild, FLT_A19_AGenesisWithWrongAddressesGivesWay) {
 }
 
 // A checkpoint of the state after it, as a rewritten state is.
-TEST_F(OfAnOlderBuild, FLT_A19_AGenesisGivesWayThoughACheckpointHasItToo) {
+// Covers: FLT_A19
+TEST_F(OfAnOlderBuild, AGenesisGivesWayThoughACheckpointHasItToo) {
   lists[1] = list({1, 2});
   cluster.start_all();
   cluster.pass(1s);
@@ -180,7 +186,8 @@ TEST_F(OfAnOlderBuild, FLT_A19_AGenesisGivesWayThoughACheckpointHasItToo) {
 }
 
 // The disk has forgotten what it acknowledged by the other genesis, and looks like one that waits for its cluster.
-TEST_F(OfAnOlderBuild, FLT_A19_FLT_P15_ADiskSetBackToAFormerGenesisAsksAMajority) {
+// Covers: FLT_A19 FLT_P15
+TEST_F(OfAnOlderBuild, ADiskSetBackToAFormerGenesisAsksAMajority) {
   lists[1] = list({1, 2});
   cluster.start_all();
   cluster.pass(5s);
@@ -212,7 +219,8 @@ class CheckpointsEachEntry : public OfAnOlderBuild {
   CheckpointsEachEntry() { checkpoint_entries = 1; }
 };
 
-TEST_F(CheckpointsEachEntry, FLT_A19_TheGenesisAloneIsNotCheckpointed) {
+// Covers: FLT_A19
+TEST_F(CheckpointsEachEntry, TheGenesisAloneIsNotCheckpointed) {
   lists[1] = list({1, 2});
   cluster.start_all();
   cluster.pass(5s);
@@ -230,7 +238,8 @@ TEST_F(CheckpointsEachEntry, FLT_A19_TheGenesisAloneIsNotCheckpointed) {
   EXPECT_EQ(cluster.run(1, "add 1"), "1");
 }
 
-TEST_F(OfAnOlderBuild, FLT_A19_AGenesisDoesNotGiveWayToAListThatLeavesMembersOutAndTheCureIsSaid) {
+// Covers: FLT_A19
+TEST_F(OfAnOlderBuild, AGenesisDoesNotGiveWayToAListThatLeavesMembersOutAndTheCureIsSaid) {
   lists = {{2, list({1, 2})}, {3, list({1, 3})}};
   cluster.start_all();
   cluster.pass(5s);
@@ -248,7 +257,8 @@ TEST_F(OfAnOlderBuild, FLT_A19_AGenesisDoesNotGiveWayToAListThatLeavesMembersOut
   expect_one_cluster_of(list({1, 2, 3}));
 }
 
-TEST_F(DifferingListsTest, FLT_A19_AGenesisThatPeersHaveStoredGivesWayAsLongAsNobodyHasVoted) {
+// Covers: FLT_A19
+TEST_F(DifferingListsTest, AGenesisThatPeersHaveStoredGivesWayAsLongAsNobodyHasVoted) {
   for (const uint64_t id : {1, 2}) lists[id] = list({1, 2});
   nobody_votes();
   for (const uint64_t id : {1, 2}) cluster.start(id);
@@ -260,7 +270,8 @@ TEST_F(DifferingListsTest, FLT_A19_AGenesisThatPeersHaveStoredGivesWayAsLongAsNo
   expect_one_cluster_of(list({1, 2, 3}));
 }
 
-TEST_F(DifferingListsTest, FLT_A19_TheReplicaThatIsCorrectedFirstWaitsForTheOther) {
+// Covers: FLT_A19
+TEST_F(DifferingListsTest, TheReplicaThatIsCorrectedFirstWaitsForTheOther) {
   for (const uint64_t id : {1, 2}) lists[id] = list({1, 2});
   nobody_votes();
   for (const uint64_t id : {1, 2}) cluster.start(id);
@@ -280,7 +291,8 @@ TEST_F(DifferingListsTest, FLT_A19_TheReplicaThatIsCorrectedFirstWaitsForTheOthe
   expect_one_cluster_of(list({1, 2, 3}));
 }
 
-TEST_F(DifferingListsTest, FLT_A19_AGenesisForWhichAVoteWasCastStays) {
+// Covers: FLT_A19
+TEST_F(DifferingListsTest, AGenesisForWhichAVoteWasCastStays) {
   for (const uint64_t id : {1, 2}) lists[id] = list({1, 2});
   for (const uint64_t id : {1, 2}) cluster.start(id);
   expect_one_cluster_of(list({1, 2}));
@@ -295,7 +307,8 @@ TEST_F(DifferingListsTest, FLT_A19_AGenesisForWhichAVoteWasCastStays) {
 }
 
 // The vote may have been the candidate's own, and nobody leads.
-TEST_F(DifferingListsTest, FLT_A19_AReplicaThatGaveWayIsInvitedBackByOneThatHasVoted) {
+// Covers: FLT_A19
+TEST_F(DifferingListsTest, AReplicaThatGaveWayIsInvitedBackByOneThatHasVoted) {
   for (const uint64_t id : {1, 2}) lists[id] = list({1, 2});
   cluster.filter = [](ReplicaId, ReplicaId, const Message& message) {
     const auto* request = std::get_if<raft::VoteRequest>(&message);
@@ -334,7 +347,8 @@ class WentOnWithoutTheFounder : public DifferingListsTest {
   }
 };
 
-TEST_F(WentOnWithoutTheFounder, FLT_A19_ItFoundsNothingWithAListThatLeavesThemOut) {
+// Covers: FLT_A19
+TEST_F(WentOnWithoutTheFounder, ItFoundsNothingWithAListThatLeavesThemOut) {
   lists[1] = list({1});
   cluster.filter = [](ReplicaId from, ReplicaId to, const Message&) { return from != ReplicaId(1) && to != ReplicaId(1); };
   cluster.start(1);
@@ -346,14 +360,16 @@ TEST_F(WentOnWithoutTheFounder, FLT_A19_ItFoundsNothingWithAListThatLeavesThemOu
   expect_one_cluster();
 }
 
-TEST_F(WentOnWithoutTheFounder, FLT_A19_TheOthersInviteTheFounderBackWithAnyList) {
+// Covers: FLT_A19
+TEST_F(WentOnWithoutTheFounder, TheOthersInviteTheFounderBackWithAnyList) {
   lists[1] = list({1, 2, 3, 4});
   cluster.start(1);
   EXPECT_EQ(cluster.engine(1).core(), nullptr);
   expect_one_cluster();
 }
 
-TEST_F(DifferingListsTest, FLT_A19_ACrashBeforeTheOtherGenesisIsDurableLeavesTheFormerOne) {
+// Covers: FLT_A19
+TEST_F(DifferingListsTest, ACrashBeforeTheOtherGenesisIsDurableLeavesTheFormerOne) {
   for (const uint64_t id : {1, 2}) lists[id] = list({1, 2});
   nobody_votes();
   for (const uint64_t id : {1, 2}) cluster.start(id);

@@ -101,7 +101,8 @@ TEST_F(EngineHaltTest, TheOthersGoOnWithoutIt) {
   EXPECT_EQ(cluster.read(follower), "1");
 }
 
-TEST_F(EngineHaltTest, FLT_A7_AMachineThatThrowsStopsTheReplicaAtThatEntry) {
+// Covers: FLT_A07
+TEST_F(EngineHaltTest, AMachineThatThrowsStopsTheReplicaAtThatEntry) {
   ASSERT_EQ(cluster.run(follower, "add 1"), "1");
   const Index before = cluster.engine(follower).applied();
   cluster.node(follower).counter->throw_in_apply = true;
@@ -120,7 +121,8 @@ TEST_F(EngineHaltTest, FLT_A7_AMachineThatThrowsStopsTheReplicaAtThatEntry) {
   expect_stopped(follower);
 }
 
-TEST_F(EngineHaltTest, FLT_A7_AQueryThatThrowsEndsNothingButItself) {
+// Covers: FLT_A07
+TEST_F(EngineHaltTest, AQueryThatThrowsEndsNothingButItself) {
   const std::vector<Ticket> tickets = {cluster.ask(leader, "total"), cluster.ask(leader, "throw"), cluster.ask(leader, "total"),
                                        cluster.ask(leader, "total", Consistency::Local)};
   cluster.pass(1s);
@@ -134,7 +136,8 @@ TEST_F(EngineHaltTest, FLT_A7_AQueryThatThrowsEndsNothingButItself) {
   EXPECT_EQ(cluster.run(leader, "add 1"), "1");
 }
 
-TEST_F(EngineHaltTest, FLT_A7_AGuardThatThrowsStopsEveryReplicaAtThatEntryAndNamesIt) {
+// Covers: FLT_A07
+TEST_F(EngineHaltTest, AGuardThatThrowsStopsEveryReplicaAtThatEntryAndNamesIt) {
   const Index before = cluster.engine(leader).applied();
   cluster.post(leader, Submit{.ticket = Ticket(900),
                               .command = SharedBytes("add 1"),
@@ -148,7 +151,8 @@ TEST_F(EngineHaltTest, FLT_A7_AGuardThatThrowsStopsEveryReplicaAtThatEntryAndNam
   expect_stopped(leader);
 }
 
-TEST_F(EngineHaltTest, FLT_A7_HalfACheckpointIsNeverHandedOut) {
+// Covers: FLT_A07
+TEST_F(EngineHaltTest, HalfACheckpointIsNeverHandedOut) {
   Cluster eager(1, [](EngineOptions& options) { options.checkpoint_entries = 1; });
   eager.start(1);
   ASSERT_NE(eager.leader(), 0u);
@@ -164,7 +168,8 @@ TEST_F(EngineHaltTest, FLT_A7_HalfACheckpointIsNeverHandedOut) {
   EXPECT_EQ(eager.node(1).disk.table.rows, rows);
 }
 
-TEST_F(EngineHaltTest, FLT_A7_ADigestThatThrowsCostsAStatusNoMoreThanTheDigest) {
+// Covers: FLT_A07
+TEST_F(EngineHaltTest, ADigestThatThrowsCostsAStatusNoMoreThanTheDigest) {
   cluster.node(follower).counter->throw_in_apply = true;
   cluster.submit(leader, "add 1");
   cluster.pass(1s);
@@ -195,7 +200,8 @@ TEST_F(EngineHaltTest, AStoreThatFailsAtTheGenesisLeavesAReplicaThatIsHalted) {
   EXPECT_EQ(single.node(1).sent_after_halt, 0u);
 }
 
-TEST_F(EngineHaltTest, FLT_P11_ADiskThatNeverAnswersIsTalkedAboutAndTheOthersGoOn) {
+// Covers: FLT_P11
+TEST_F(EngineHaltTest, ADiskThatNeverAnswersIsTalkedAboutAndTheOthersGoOn) {
   cluster.node(leader).syncs = false;
   const Ticket ticket = cluster.submit(leader, "add 1", 20s);
   cluster.pass(8s);

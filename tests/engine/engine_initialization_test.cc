@@ -177,7 +177,8 @@ std::vector<Initialization::Crash> every_crash(size_t step) {
   return crashes;
 }
 
-TEST(EngineInitializationTest, INV_R04_OneCrashAnywhereLeavesOneGenesis) {
+// Covers: INV_R04
+TEST(EngineInitializationTest, OneCrashAnywhereLeavesOneGenesis) {
   for (const Initialization::Crash& crash : every_crash(1)) {
     SCOPED_TRACE(testing::Message() << "n" << crash.node << " before action " << crash.before << " stored " << crash.stored);
     Initialization().run({crash});
@@ -185,7 +186,8 @@ TEST(EngineInitializationTest, INV_R04_OneCrashAnywhereLeavesOneGenesis) {
   }
 }
 
-TEST(EngineInitializationTest, INV_R04_TwoCrashesAnywhereLeaveOneGenesis) {
+// Covers: INV_R04
+TEST(EngineInitializationTest, TwoCrashesAnywhereLeaveOneGenesis) {
   const std::vector<Initialization::Crash> crashes = every_crash(2);
   for (const Initialization::Crash& one : crashes) {
     for (const Initialization::Crash& other : crashes) {
@@ -198,7 +200,8 @@ TEST(EngineInitializationTest, INV_R04_TwoCrashesAnywhereLeaveOneGenesis) {
   }
 }
 
-TEST(EngineInitializationTest, REG_R03_MessagesOfAnotherStoreUnderAMembersIdAreIgnored) {
+// Covers: REG_R03
+TEST(EngineInitializationTest, MessagesOfAnotherStoreUnderAMembersIdAreIgnored) {
   Cluster cluster(3);
   cluster.start_all();
   const uint64_t leader = cluster.leader();
@@ -236,7 +239,8 @@ TEST(EngineInitializationTest, RestartContinuesFromTheCheckpointAndTheTail) {
   EXPECT_EQ(cluster.engine(1).status().digest, cluster.engine(3).status().digest);
 }
 
-TEST(EngineInitializationTest, REG_F60_FLT_P02_EverybodyMayCrashAtOnceWithoutLosingAnAnswer) {
+// Covers: REG_F60 FLT_P02
+TEST(EngineInitializationTest, EverybodyMayCrashAtOnceWithoutLosingAnAnswer) {
   Cluster cluster(3, [](EngineOptions& options) { options.checkpoint_entries = 4; });
   cluster.start_all();
   ASSERT_NE(cluster.leader(), 0u);
@@ -301,7 +305,8 @@ TEST(EngineRecoverTest, IntactStoresAreTakenOver) {
 }
 
 // An install that was interrupted between the state and the log (docs/decisions/0006).
-TEST(EngineRecoverTest, REG_R31_ALogThatLacksTheCheckpointStartsAgainAfterIt) {
+// Covers: REG_R31
+TEST(EngineRecoverTest, ALogThatLacksTheCheckpointStartsAgainAfterIt) {
   for (const bool shorter : {true, false}) {
     Recovery recovery;
     recovery.fill();
@@ -351,7 +356,8 @@ TEST(EngineRecoverTest, ALogWhoseFirstEntryDoesNotNameTheClusterIsDataLoss) {
   }
 }
 
-TEST(EngineRecoverTest, FLT_D21_ALogThatDoesNotReachItsCheckpointIsRefused) {
+// Covers: FLT_D21
+TEST(EngineRecoverTest, ALogThatDoesNotReachItsCheckpointIsRefused) {
   using Damage = std::function<void(RecoveredLog&)>;
   const std::vector<std::pair<std::string, Damage>> damages = {
       {"the log is empty", [](RecoveredLog& log) { log = {.store = log.store, .boot = log.boot}; }},
@@ -375,7 +381,8 @@ TEST(EngineRecoverTest, FLT_D21_ALogThatDoesNotReachItsCheckpointIsRefused) {
 }
 
 // Even an interrupted install leaves a log that knows a term.
-TEST(EngineRecoverTest, FLT_D21_AnEmptyLogBesideAnInstalledStateIsRefused) {
+// Covers: FLT_D21
+TEST(EngineRecoverTest, AnEmptyLogBesideAnInstalledStateIsRefused) {
   Recovery recovery;
   recovery.fill();
   recovery.table.staged = recovery.table.rows;
@@ -385,7 +392,8 @@ TEST(EngineRecoverTest, FLT_D21_AnEmptyLogBesideAnInstalledStateIsRefused) {
 }
 
 // Log and checkpoint are both gone: it would be initialized again, and alone if it is the only member it was given.
-TEST(EngineRecoverTest, FLT_D21_AStoreThatHadALogAndHasNothingIsRefused) {
+// Covers: FLT_D21
+TEST(EngineRecoverTest, AStoreThatHadALogAndHasNothingIsRefused) {
   Recovery recovery;
   recovery.log.had_log = true;
   const absl::Status status = recovery.run().status();

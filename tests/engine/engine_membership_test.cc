@@ -67,7 +67,8 @@ struct Growing {
   uint64_t leader = 0;
 };
 
-TEST(EngineMembershipTest, FLT_M08_GrowsFromOneToSevenAndShrinksToOneFromWhoeverIsAsked) {
+// Covers: FLT_M08
+TEST(EngineMembershipTest, GrowsFromOneToSevenAndShrinksToOneFromWhoeverIsAsked) {
   Growing group(7);
   Cluster& cluster = group.cluster;
   for (uint64_t id = 2; id <= 7; ++id) cluster.start(id);
@@ -151,7 +152,8 @@ TEST(EngineMembershipTest, ANewMemberThatRefusesIsWaitedForWithWhatItSays) {
   EXPECT_NE(cluster.ended(1, ticket).status.message().find(says), std::string::npos);
 }
 
-TEST(EngineMembershipTest, REG_R42_FLT_M04_AnAbsentNewMemberNeverEntersTheQuorum) {
+// Covers: REG_R42 FLT_M04
+TEST(EngineMembershipTest, AnAbsentNewMemberNeverEntersTheQuorum) {
   Growing group(3);
   Cluster& cluster = group.cluster;
   const absl::Status absent = group.change(1, add({2}), 3s);
@@ -334,7 +336,8 @@ TEST(EngineMembershipTest, AVoterIsReplacedByAnotherThatHasLearnedFirst) {
   EXPECT_TRUE(cluster.until([&] { return group.state(old) == ReplicaState::Removed; }));
 }
 
-TEST(EngineMembershipTest, REG_R47_FLT_P16_FLT_M07_FLT_D20_AWipedDiskWaitsAndComesBackThroughReplace) {
+// Covers: REG_R47 FLT_P16 FLT_M07 FLT_D20
+TEST(EngineMembershipTest, AWipedDiskWaitsAndComesBackThroughReplace) {
   Growing group(3, 3);
   Cluster& cluster = group.cluster;
   ASSERT_EQ(cluster.run(1, "add 7"), "7");
@@ -360,7 +363,8 @@ TEST(EngineMembershipTest, REG_R47_FLT_P16_FLT_M07_FLT_D20_AWipedDiskWaitsAndCom
 }
 
 // With the wrong id in a call, for instance: the member that runs is the majority's last, and its address is not given up.
-TEST(EngineMembershipTest, FLT_M11_AMemberThatIsHereIsNotGivenUpForOneThatIsToTakeItsPlace) {
+// Covers: FLT_M11
+TEST(EngineMembershipTest, AMemberThatIsHereIsNotGivenUpForOneThatIsToTakeItsPlace) {
   Growing group(3, 3);
   Cluster& cluster = group.cluster;
   const ReplicaId lost(group.leader % 3 + 1);
@@ -392,7 +396,8 @@ TEST(EngineMembershipTest, FLT_M11_AMemberThatIsHereIsNotGivenUpForOneThatIsToTa
 }
 
 // A caller that asks again for a change left half done when the first caller died is told what is left to do.
-TEST(EngineMembershipTest, FLT_M04_WhoAddsOrReplacesALearnerThatWasLeftIsToldToPromoteIt) {
+// Covers: FLT_M04
+TEST(EngineMembershipTest, WhoAddsOrReplacesALearnerThatWasLeftIsToldToPromoteIt) {
   Growing group(4, 3);
   Cluster& cluster = group.cluster;
   cluster.start(4);
@@ -406,7 +411,8 @@ TEST(EngineMembershipTest, FLT_M04_WhoAddsOrReplacesALearnerThatWasLeftIsToldToP
   EXPECT_TRUE(waits.ends_with("end this call and promote the learner")) << waits;
 }
 
-TEST(EngineMembershipTest, REG_R03_WhatTheOldDiskAcknowledgedDoesNotCountForTheNew) {
+// Covers: REG_R03
+TEST(EngineMembershipTest, WhatTheOldDiskAcknowledgedDoesNotCountForTheNew) {
   Growing group(3, 3);
   Cluster& cluster = group.cluster;
   const uint64_t leader = group.leader;
@@ -443,7 +449,8 @@ TEST(EngineMembershipTest, REG_R03_WhatTheOldDiskAcknowledgedDoesNotCountForTheN
 
 // ---- leaving
 
-TEST(EngineMembershipTest, REG_R40_FLT_M02_TheLeaderRemovesItselfAndTheOthersGoOn) {
+// Covers: REG_R40 FLT_M02
+TEST(EngineMembershipTest, TheLeaderRemovesItselfAndTheOthersGoOn) {
   Growing group(3, 3);
   Cluster& cluster = group.cluster;
   ASSERT_EQ(cluster.run(1, "add 1"), "1");
@@ -467,7 +474,8 @@ TEST(EngineMembershipTest, AFollowerRemovesItselfAndIsToldSo) {
   EXPECT_TRUE(cluster.until([&] { return group.state(caller) == ReplicaState::Removed; }));
 }
 
-TEST(EngineMembershipTest, REG_R42_OfTwoTheLeaderRemovesItselfAndTheOtherLeads) {
+// Covers: REG_R42
+TEST(EngineMembershipTest, OfTwoTheLeaderRemovesItselfAndTheOtherLeads) {
   Growing group(2, 2);
   Cluster& cluster = group.cluster;
   const uint64_t other = 3 - group.leader;
@@ -477,7 +485,8 @@ TEST(EngineMembershipTest, REG_R42_OfTwoTheLeaderRemovesItselfAndTheOtherLeads) 
   EXPECT_EQ(group.voters(other), Ids{other});
 }
 
-TEST(EngineMembershipTest, REG_R41_FLT_M03_ARemovedReplicaThatComesBackIsToldAndRaisesNoTerm) {
+// Covers: REG_R41 FLT_M03
+TEST(EngineMembershipTest, ARemovedReplicaThatComesBackIsToldAndRaisesNoTerm) {
   Growing group(3, 3);
   Cluster& cluster = group.cluster;
   const uint64_t gone = group.leader % 3 + 1;
@@ -494,7 +503,8 @@ TEST(EngineMembershipTest, REG_R41_FLT_M03_ARemovedReplicaThatComesBackIsToldAnd
   EXPECT_EQ(cluster.node(gone).sent.size(), before) << "it is quiet";
 }
 
-TEST(EngineMembershipTest, REG_R44_ARemovedReplicaIsAddedAgainInTheSameProcess) {
+// Covers: REG_R44
+TEST(EngineMembershipTest, ARemovedReplicaIsAddedAgainInTheSameProcess) {
   Growing group(3, 3);
   Cluster& cluster = group.cluster;
   const uint64_t one = group.leader % 3 + 1;
@@ -520,7 +530,8 @@ TEST(EngineMembershipTest, ARemovedIdReturnsWithANewDirectory) {
   EXPECT_TRUE(cluster.until([&] { return group.state(one) == ReplicaState::Ready; }));
 }
 
-TEST(EngineMembershipTest, FLT_M09_ADeadMajorityCannotBeRemoved) {
+// Covers: FLT_M09
+TEST(EngineMembershipTest, ADeadMajorityCannotBeRemoved) {
   Growing group(3, 3);
   Cluster& cluster = group.cluster;
   const uint64_t a = group.leader % 3 + 1;
@@ -540,7 +551,8 @@ TEST(EngineMembershipTest, FLT_M09_ADeadMajorityCannotBeRemoved) {
 
 // ---- callers and leaders that die
 
-TEST(EngineMembershipTest, REG_R46_TheCallerDiesAndWhoeverLeadsCompletesTheChange) {
+// Covers: REG_R46
+TEST(EngineMembershipTest, TheCallerDiesAndWhoeverLeadsCompletesTheChange) {
   Growing group(5, 3);
   Cluster& cluster = group.cluster;
   cluster.start(4);
@@ -581,7 +593,8 @@ TEST(EngineMembershipTest, IfTheCallerDiesWhileTheNewMemberLearnsItStaysALearner
   EXPECT_TRUE(group.change(4, {promote(4)}).ok());
 }
 
-TEST(EngineMembershipTest, REG_R45_TheLeaderChangesInMidChangeAndTheCallerStillLearnsTheTruth) {
+// Covers: REG_R45
+TEST(EngineMembershipTest, TheLeaderChangesInMidChangeAndTheCallerStillLearnsTheTruth) {
   for (uint64_t seed = 0; seed < 6; ++seed) {
     SCOPED_TRACE(seed);
     Growing group(5, 3);
@@ -603,7 +616,8 @@ TEST(EngineMembershipTest, REG_R45_TheLeaderChangesInMidChangeAndTheCallerStillL
   }
 }
 
-TEST(EngineMembershipTest, REG_R36_FLT_M06_AStateBringsTheMembersOfItsIndexAndThatIndex) {
+// Covers: REG_R36 FLT_M06
+TEST(EngineMembershipTest, AStateBringsTheMembersOfItsIndexAndThatIndex) {
   Growing group(4, 3, [](EngineOptions& options) {
     options.checkpoint_entries = 5;
     options.raft.log_retained_bytes = 0;

@@ -43,7 +43,8 @@ struct EngineRegressionsTest : ThreeReplicas {
   }
 };
 
-TEST_F(EngineRegressionsTest, REG_F17_ALeaderThatStalledForLongerThanATtlEndsAndAcknowledgesNothing) {
+// Covers: REG_F17
+TEST_F(EngineRegressionsTest, ALeaderThatStalledForLongerThanATtlEndsAndAcknowledgesNothing) {
   arm(cluster, 1000);
   const uint64_t asked_before = renew(leader, 1000);
   isolate(leader);                // it wakes without news from others, and acts on its own
@@ -66,7 +67,8 @@ TEST_F(EngineRegressionsTest, REG_F17_ALeaderThatStalledForLongerThanATtlEndsAnd
   for (uint64_t id = 1; id <= 3; ++id) EXPECT_EQ(fired(cluster, id), 1u) << id;
 }
 
-TEST_F(EngineRegressionsTest, REG_F20_ADeadSessionEndsWithinItsTtlOfTheLastChangeOfLeader) {
+// Covers: REG_F20
+TEST_F(EngineRegressionsTest, ADeadSessionEndsWithinItsTtlOfTheLastChangeOfLeader) {
   arm(cluster, 1000);
   uint64_t current = leader;
   LaggingTime last{};
@@ -86,7 +88,8 @@ TEST_F(EngineRegressionsTest, REG_F20_ADeadSessionEndsWithinItsTtlOfTheLastChang
   EXPECT_LE(cluster.now(), last + 1000ms);
 }
 
-TEST_F(EngineRegressionsTest, REG_R57_FLT_P10_AFollowersStalledDiskCostsNoElection) {
+// Covers: REG_R57 FLT_P10
+TEST_F(EngineRegressionsTest, AFollowersStalledDiskCostsNoElection) {
   const Term term = cluster.engine(leader).leadership().term;
   cluster.node(follower).syncs = false;
   for (int i = 1; i <= 50; ++i) {
@@ -103,7 +106,8 @@ TEST_F(EngineRegressionsTest, REG_R57_FLT_P10_AFollowersStalledDiskCostsNoElecti
   EXPECT_EQ(cluster.engine(leader).leadership().term, term);
 }
 
-TEST_F(EngineRegressionsTest, REG_R57_FLT_P10_HeartbeatsAndRenewalsWaitForNoDisk) {
+// Covers: REG_R57 FLT_P10
+TEST_F(EngineRegressionsTest, HeartbeatsAndRenewalsWaitForNoDisk) {
   arm(cluster, 1000);
   const Term term = cluster.engine(leader).leadership().term;
   for (uint64_t id = 1; id <= 3; ++id) cluster.node(id).syncs = false;
@@ -125,7 +129,8 @@ TEST_F(EngineRegressionsTest, REG_R57_FLT_P10_HeartbeatsAndRenewalsWaitForNoDisk
 
 // Each of its turns takes a while and replays one entry, so that all of them take seconds; with another member down, the
 // leader depends on its answers.
-TEST_F(EngineRegressionsTest, REG_R58_AReplicaThatReplaysAnswersAndDoesNotCampaign) {
+// Covers: REG_R58
+TEST_F(EngineRegressionsTest, AReplicaThatReplaysAnswersAndDoesNotCampaign) {
   Cluster slow(3, [](EngineOptions& options) { options.apply_bytes_per_turn = 1; });
   born(slow);
   for (int i = 1; i <= 100; ++i) ASSERT_EQ(slow.run(leader, "add 1"), std::to_string(i));
@@ -146,7 +151,8 @@ TEST_F(EngineRegressionsTest, REG_R58_AReplicaThatReplaysAnswersAndDoesNotCampai
   EXPECT_EQ(slow.engine(follower).leadership().term, term);
 }
 
-TEST_F(EngineRegressionsTest, REG_R83_AFollowersClockEndsNothingAndStatesStayEqual) {
+// Covers: REG_R83
+TEST_F(EngineRegressionsTest, AFollowersClockEndsNothingAndStatesStayEqual) {
   arm(cluster, 10'000);
   for (int i = 0; i < 5; ++i) {
     cluster.node(follower).ahead += 1h;
@@ -161,7 +167,8 @@ TEST_F(EngineRegressionsTest, REG_R83_AFollowersClockEndsNothingAndStatesStayEqu
 }
 
 // The initial reading of each replica's clock does not matter: same answers, same number of timer turns.
-TEST_F(EngineRegressionsTest, REG_R82_REG_F59_ClocksMayStartAnywhere) {
+// Covers: REG_R82 REG_F59
+TEST_F(EngineRegressionsTest, ClocksMayStartAnywhere) {
   const auto history = [](Duration first, Duration second, Duration third) {
     Cluster made(3);
     made.node(1).ahead = first;
@@ -186,7 +193,8 @@ TEST_F(EngineRegressionsTest, REG_R82_REG_F59_ClocksMayStartAnywhere) {
   EXPECT_EQ(history(1h, 1000h, 24h * 365 * 200), plain);
 }
 
-TEST_F(EngineRegressionsTest, REG_F29_ReplicasThatAreSetUpDifferentlyAgree) {
+// Covers: REG_F29
+TEST_F(EngineRegressionsTest, ReplicasThatAreSetUpDifferentlyAgree) {
   Cluster mixed(3, [](EngineOptions& options) {
     const uint64_t id = options.raft.self.value();
     options.checkpoint_entries = id;
@@ -206,7 +214,8 @@ TEST_F(EngineRegressionsTest, REG_F29_ReplicasThatAreSetUpDifferentlyAgree) {
   expect_equal_states(mixed);
 }
 
-TEST_F(EngineRegressionsTest, REG_F46_RepeatedAndReorderedConnectionsEndNothing) {
+// Covers: REG_F46
+TEST_F(EngineRegressionsTest, RepeatedAndReorderedConnectionsEndNothing) {
   arm(cluster, 1000);
   const Term term = cluster.engine(leader).leadership().term;
   for (int i = 0; i < 40; ++i) {

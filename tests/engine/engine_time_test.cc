@@ -56,14 +56,16 @@ struct EngineTimeTest : ThreeReplicas {
   }
 };
 
-TEST_F(EngineTimeTest, LT_2_ATimerFiresItsDurationAfterItsApplyOnEveryReplica) {
+// Covers: LT-2
+TEST_F(EngineTimeTest, ATimerFiresItsDurationAfterItsApplyOnEveryReplica) {
   const LaggingTime armed = arm(1, 1000);
   EXPECT_EQ(end_of(leader, 1), armed + 1s);
   cluster.pass(100ms);
   for (uint64_t id = 1; id <= 3; ++id) EXPECT_EQ(cluster.node(id).counter->fired().size(), 1u) << id;
 }
 
-TEST_F(EngineTimeTest, LT_5_ANewLeaderGivesTheFullDurationFromItsTakeover) {
+// Covers: LT-5
+TEST_F(EngineTimeTest, ANewLeaderGivesTheFullDurationFromItsTakeover) {
   const LaggingTime armed = arm(1, 600);
   cluster.pass(500ms);
   isolate(leader);
@@ -78,7 +80,8 @@ TEST_F(EngineTimeTest, LT_5_ANewLeaderGivesTheFullDurationFromItsTakeover) {
   EXPECT_LE(ended, taken_over + 600ms);
 }
 
-TEST_F(EngineTimeTest, LT_4_AnIsolatedLeaderEndsNothing) {
+// Covers: LT-4
+TEST_F(EngineTimeTest, AnIsolatedLeaderEndsNothing) {
   arm(1, 200);
   isolate(leader);
   cluster.pass(1s);
@@ -86,7 +89,8 @@ TEST_F(EngineTimeTest, LT_4_AnIsolatedLeaderEndsNothing) {
   EXPECT_EQ(cluster.node(leader).counter->armed().size(), 1u);
 }
 
-TEST_F(EngineTimeTest, LT_2_RenewedTimersLiveAndEndTheirTtlAfterTheLastReceipt) {
+// Covers: LT-2
+TEST_F(EngineTimeTest, RenewedTimersLiveAndEndTheirTtlAfterTheLastReceipt) {
   arm(1, 300);
   arm(2, 300);
   LaggingTime received{};
@@ -101,7 +105,8 @@ TEST_F(EngineTimeTest, LT_2_RenewedTimersLiveAndEndTheirTtlAfterTheLastReceipt) 
   EXPECT_TRUE(fired(leader, 2));
 }
 
-TEST_F(EngineTimeTest, S45_ATimerYoungerThanTheSenderKnowsEnds) {
+// Covers: S-45
+TEST_F(EngineTimeTest, ATimerYoungerThanTheSenderKnowsEnds) {
   arm(1, 300);
   const LaggingTime armed = arm(2, 300);
   for (int i = 0; i < 4; ++i) {
@@ -112,7 +117,8 @@ TEST_F(EngineTimeTest, S45_ATimerYoungerThanTheSenderKnowsEnds) {
   EXPECT_FALSE(fired(leader, 1));
 }
 
-TEST_F(EngineTimeTest, LT_3_ALeaderThatCannotConfirmItselfAcknowledgesNoRenewal) {
+// Covers: LT-3
+TEST_F(EngineTimeTest, ALeaderThatCannotConfirmItselfAcknowledgesNoRenewal) {
   arm(1, 5000);
   deafen_leader();
   const uint64_t attempt = renew(leader, 5000, {1});
@@ -123,7 +129,8 @@ TEST_F(EngineTimeTest, LT_3_ALeaderThatCannotConfirmItselfAcknowledgesNoRenewal)
   EXPECT_TRUE(cluster.until([&] { return acknowledged(leader, attempt); }));
 }
 
-TEST_F(EngineTimeTest, LT_3_AnAnswerToAnEarlierRoundDoesNotConfirmALaterRenewal) {
+// Covers: LT-3
+TEST_F(EngineTimeTest, AnAnswerToAnEarlierRoundDoesNotConfirmALaterRenewal) {
   arm(1, 5000);
   std::vector<std::pair<ReplicaId, Message>> held;
   cluster.filter = [&](ReplicaId from, ReplicaId to, const Message& message) {
@@ -140,7 +147,8 @@ TEST_F(EngineTimeTest, LT_3_AnAnswerToAnEarlierRoundDoesNotConfirmALaterRenewal)
   EXPECT_FALSE(acknowledged(leader, attempt));
 }
 
-TEST_F(EngineTimeTest, LT_3_RenewalsUnderWayAreDroppedWhenLeadershipIsLost) {
+// Covers: LT-3
+TEST_F(EngineTimeTest, RenewalsUnderWayAreDroppedWhenLeadershipIsLost) {
   arm(1, 5000);
   deafen_leader();
   const uint64_t attempt = renew(leader, 5000, {1});
@@ -151,7 +159,8 @@ TEST_F(EngineTimeTest, LT_3_RenewalsUnderWayAreDroppedWhenLeadershipIsLost) {
   EXPECT_FALSE(acknowledged(leader, attempt));
 }
 
-TEST_F(EngineTimeTest, LT_4_BetweenProposalAndApplyOfAnEndNoRenewalIsAcknowledged) {
+// Covers: LT-4
+TEST_F(EngineTimeTest, BetweenProposalAndApplyOfAnEndNoRenewalIsAcknowledged) {
   arm(1, 200);
   cluster.pass(150ms);
   cluster.filter = [&](ReplicaId from, ReplicaId, const Message& message) {  // rounds are confirmed, nothing is replicated
@@ -170,7 +179,8 @@ TEST_F(EngineTimeTest, LT_4_BetweenProposalAndApplyOfAnEndNoRenewalIsAcknowledge
   EXPECT_TRUE(cluster.until([&] { return fired(leader, 1); }));
 }
 
-TEST_F(EngineTimeTest, LT_6_FLT_P12_AGapInTheLeadersTurnsShiftsItsTimers) {
+// Covers: LT-6 FLT_P12
+TEST_F(EngineTimeTest, AGapInTheLeadersTurnsShiftsItsTimers) {
   const LaggingTime armed = arm(1, 100);
   cluster.stall(leader, 250ms);  // above half an election timeout, below a whole one
   ASSERT_EQ(cluster.engine(leader).leadership().role, raft::Role::Leader);
@@ -181,7 +191,8 @@ TEST_F(EngineTimeTest, LT_6_FLT_P12_AGapInTheLeadersTurnsShiftsItsTimers) {
   EXPECT_LE(ended, armed + 100ms + 250ms);
 }
 
-TEST_F(EngineTimeTest, LT_6_AShortDelayShiftsNothing) {
+// Covers: LT-6
+TEST_F(EngineTimeTest, AShortDelayShiftsNothing) {
   const LaggingTime armed = arm(1, 100);
   cluster.stall(leader, 130ms);
   cluster.run_until_idle();
@@ -189,7 +200,8 @@ TEST_F(EngineTimeTest, LT_6_AShortDelayShiftsNothing) {
   EXPECT_EQ(cluster.now(), armed + 130ms);
 }
 
-TEST_F(EngineTimeTest, LT_6_AfterASuspendNothingEndsBeforeLeadershipIsConfirmedAgain) {
+// Covers: LT-6
+TEST_F(EngineTimeTest, AfterASuspendNothingEndsBeforeLeadershipIsConfirmedAgain) {
   arm(1, 100);
   cluster.pass(90ms);
   cluster.node(leader).leading = LeadingTime(cluster.now().time_since_epoch() + 1h);
@@ -211,7 +223,8 @@ TEST_F(EngineTimeTest, WithoutASuspendTheSameLeaderProposesTheEnd) {  // so that
   EXPECT_GT(cluster.engine(leader).core()->status().last.index, before);
 }
 
-TEST_F(EngineTimeTest, REG_F19_AnEndThatFindsNoRoomInTheLogIsTriedAgainWithoutHurry) {
+// Covers: REG_F19
+TEST_F(EngineTimeTest, AnEndThatFindsNoRoomInTheLogIsTriedAgainWithoutHurry) {
   Cluster small(1, [](EngineOptions& options) { options.raft.unsynced_bytes_max = 200; });
   small.start(1);
   ASSERT_NE(small.leader(), 0u);
@@ -225,7 +238,8 @@ TEST_F(EngineTimeTest, REG_F19_AnEndThatFindsNoRoomInTheLogIsTriedAgainWithoutHu
   EXPECT_TRUE(small.until([&] { return !small.node(1).counter->fired().empty(); }, 200ms));
 }
 
-TEST_F(EngineTimeTest, REG_F26_ThousandsOfTimersDueAtOnceAllFireInEntriesOfTheirLimit) {
+// Covers: REG_F26
+TEST_F(EngineTimeTest, ThousandsOfTimersDueAtOnceAllFireInEntriesOfTheirLimit) {
   Cluster small(1, [](EngineOptions& options) { options.timers_per_entry = 10; });
   small.start(1);
   ASSERT_NE(small.leader(), 0u);

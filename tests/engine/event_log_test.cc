@@ -79,7 +79,8 @@ TEST_F(EventLogTest, AQuietTurnAndOrdinaryInputsAreNoNews) {
   EXPECT_THAT(on_event_, IsEmpty());
 }
 
-TEST_F(EventLogTest, FLT_A14_OtherSettingsAreToldOnceForEachLifeOfAPeerAndAsWhatTheyAre) {
+// Covers: FLT_A14
+TEST_F(EventLogTest, OtherSettingsAreToldOnceForEachLifeOfAPeerAndAsWhatTheyAre) {
   PeerConnected input{Hello{.from = ReplicaId(2)}};
   input.hello.agreement = Agreement{.rate_error_ppm = 10'000, .digest_entries = 0};
   arrives(input);
@@ -94,7 +95,8 @@ TEST_F(EventLogTest, FLT_A14_OtherSettingsAreToldOnceForEachLifeOfAPeerAndAsWhat
   EXPECT_THAT(on_event_.back().sentence, HasSubstr("rate_error_ppm is 1 there and 10000 here"));
 }
 
-TEST_F(EventLogTest, FLT_V01_AnOlderBuildIsToldAsRefusedAndNotAsConnected) {
+// Covers: FLT_V01
+TEST_F(EventLogTest, AnOlderBuildIsToldAsRefusedAndNotAsConnected) {
   engine_.set.feature_level = 2;
   turn(5s);
   EXPECT_THAT(kinds(), ElementsAre(Kind::LevelRaised));
@@ -236,7 +238,8 @@ TEST_F(EventLogTest, AFullDiskIsToldOnceForEachOfTheTwoThatWait) {
   EXPECT_EQ(on_event_[2].sentence, "no space left for the checkpoint");
 }
 
-TEST_F(EventLogTest, FLT_P14_WhatWritesWaitForIsTold) {
+// Covers: FLT_P14
+TEST_F(EventLogTest, WhatWritesWaitForIsTold) {
   arrives(LogWaits{make_error(Reason::LimitExceeded, "too many open files")});
   arrives(LogWaits{absl::OkStatus()});
   ASSERT_THAT(kinds(), ElementsAre(Kind::DiskSlow));
@@ -276,7 +279,8 @@ TEST_F(EventLogTest, DamageIsMendedByACheckpointThatWasTakenAfterIt) {
 }
 
 // It was told as a full disk.
-TEST_F(EventLogTest, FLT_D22_AnErrorOfTheCheckpointIsToldOnceAndSoIsItsEnd) {
+// Covers: FLT_D22
+TEST_F(EventLogTest, AnErrorOfTheCheckpointIsToldOnceAndSoIsItsEnd) {
   const absl::Status error = make_error(Reason::StorageFailed, "cannot sync: input/output error");
   const auto takes = [this](uint64_t applied) {
     EngineEffects effects;
@@ -297,7 +301,8 @@ TEST_F(EventLogTest, FLT_D22_AnErrorOfTheCheckpointIsToldOnceAndSoIsItsEnd) {
   EXPECT_THAT(kinds(), ElementsAre(Kind::DiskFails, Kind::Checkpointed, Kind::DiskWorks, Kind::Checkpointed));
 }
 
-TEST_F(EventLogTest, FLT_D22_AnErrorOfTheFileThatTheLogKeepsReadyIsToldOnceAndSoIsItsEnd) {
+// Covers: FLT_D22
+TEST_F(EventLogTest, AnErrorOfTheFileThatTheLogKeepsReadyIsToldOnceAndSoIsItsEnd) {
   arrives(LogSpareFails{make_error(Reason::StorageFailed, "cannot write 7.spare: input/output error")});
   arrives(LogSpareFails{make_error(Reason::StorageFailed, "cannot create 8.spare: input/output error")});
   ASSERT_THAT(kinds(), ElementsAre(Kind::DiskFails));
@@ -308,7 +313,8 @@ TEST_F(EventLogTest, FLT_D22_AnErrorOfTheFileThatTheLogKeepsReadyIsToldOnceAndSo
 }
 
 // It was fetched again and again, and nobody was told to check that disk.
-TEST_F(EventLogTest, FLT_D08_AStateThatIsRefusedOnceItIsStagedIsTold) {
+// Covers: FLT_D08
+TEST_F(EventLogTest, AStateThatIsRefusedOnceItIsStagedIsTold) {
   arrives(InstallRefused{{Index(90), Term(3)}, absl::DataLossError("the staged rows are rotten")});
   ASSERT_THAT(kinds(), ElementsAre(Kind::DiskDamaged));
   EXPECT_EQ(on_event_[0].severity, Severity::Warning);

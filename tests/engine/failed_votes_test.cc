@@ -56,7 +56,8 @@ struct FailedVotes {
   std::map<Term, ReplicaId> leaders;
 };
 
-TEST(FailedVotesTest, REG_R88_AnErrorAtAnyWriteOfAVoteOrATermEndsTheReplicaAndNothingWasPromised) {
+// Covers: REG_R88
+TEST(FailedVotesTest, AnErrorAtAnyWriteOfAVoteOrATermEndsTheReplicaAndNothingWasPromised) {
   size_t failed = 0;
   for (const Failed how : {Failed::NotWritten, Failed::WrittenAllTheSame}) {
     for (size_t at = 0;; ++at) {

@@ -43,7 +43,8 @@ struct FeatureLevelTest : ::testing::Test {
   }
 };
 
-TEST_F(FeatureLevelTest, FLT_V01_ANewClusterBeginsAtTheLowestLevelOfItsFoundersWithoutAnEntry) {
+// Covers: FLT_V01
+TEST_F(FeatureLevelTest, ANewClusterBeginsAtTheLowestLevelOfItsFoundersWithoutAnEntry) {
   speaks = {{1, 3}, {2, 2}, {3, 3}};
   cluster.start_all();
   ASSERT_TRUE(ready(1) && ready(2) && ready(3));
@@ -52,7 +53,8 @@ TEST_F(FeatureLevelTest, FLT_V01_ANewClusterBeginsAtTheLowestLevelOfItsFoundersW
   EXPECT_EQ(raises(1), 0u);
 }
 
-TEST_F(FeatureLevelTest, FLT_V01_TheLevelIsRaisedOnceTheLastMemberSpeaksIt) {
+// Covers: FLT_V01
+TEST_F(FeatureLevelTest, TheLevelIsRaisedOnceTheLastMemberSpeaksIt) {
   speaks = {{1, 0}, {2, 0}, {3, 0}};
   cluster.start_all();
   ASSERT_TRUE(ready(1) && ready(2) && ready(3));
@@ -71,7 +73,8 @@ TEST_F(FeatureLevelTest, FLT_V01_TheLevelIsRaisedOnceTheLastMemberSpeaksIt) {
   EXPECT_EQ(raises(cluster.leader()), 2u) << "each step once";
 }
 
-TEST_F(FeatureLevelTest, FLT_V01_NothingIsRaisedWithoutAMemberThatIsAway) {
+// Covers: FLT_V01
+TEST_F(FeatureLevelTest, NothingIsRaisedWithoutAMemberThatIsAway) {
   speaks = {{1, 0}, {2, 0}, {3, 0}};
   cluster.start_all();
   ASSERT_TRUE(ready(1) && ready(2) && ready(3));
@@ -88,7 +91,8 @@ TEST_F(FeatureLevelTest, FLT_V01_NothingIsRaisedWithoutAMemberThatIsAway) {
   EXPECT_EQ(status(3).feature_level, 0u);
 }
 
-TEST_F(FeatureLevelTest, FLT_V01_AnOlderBuildIsRefusedByItsOwnLogOnceTheLevelWasRaised) {
+// Covers: FLT_V01
+TEST_F(FeatureLevelTest, AnOlderBuildIsRefusedByItsOwnLogOnceTheLevelWasRaised) {
   speaks = {{1, 0}, {2, 0}, {3, 0}};
   cluster.start_all();
   ASSERT_TRUE(ready(1) && ready(2) && ready(3));
@@ -113,7 +117,8 @@ TEST_F(FeatureLevelTest, FLT_V01_AnOlderBuildIsRefusedByItsOwnLogOnceTheLevelWas
   EXPECT_TRUE(ready(2));
 }
 
-TEST_F(FeatureLevelTest, FLT_V01_AnOlderBuildWhoseLogDoesNotKnowYetIsNotHeardAndTheOthersSayWhy) {
+// Covers: FLT_V01
+TEST_F(FeatureLevelTest, AnOlderBuildWhoseLogDoesNotKnowYetIsNotHeardAndTheOthersSayWhy) {
   speaks = {{1, 0}, {2, 0}, {3, 0}};
   cluster.start_all();
   ASSERT_TRUE(ready(1) && ready(2) && ready(3));
@@ -141,7 +146,8 @@ TEST_F(FeatureLevelTest, FLT_V01_AnOlderBuildWhoseLogDoesNotKnowYetIsNotHeardAnd
 }
 
 // The entry reached it after its downgrade, from a replica that did not know the level yet either.
-TEST(FeatureLevelRouterTest, FLT_V02_AnEntryOfANewerLevelStopsApplyWithASentence) {
+// Covers: FLT_V02
+TEST(FeatureLevelRouterTest, AnEntryOfANewerLevelStopsApplyWithASentence) {
   Router router({});
   router.speak(1);
   RouterOutput output;

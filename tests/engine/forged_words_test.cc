@@ -54,7 +54,8 @@ struct ForgedWordsTest : ThreeReplicas {
   }
 };
 
-TEST_F(ForgedWordsTest, FLT_S12_AClaimThatNoDiskCanHaveHeldIsIgnored) {
+// Covers: FLT_S12
+TEST_F(ForgedWordsTest, AClaimThatNoDiskCanHaveHeldIsIgnored) {
   const Term term = cluster.engine(follower).leadership().term;
   for (const PeerMark& known : {PeerMark{.term = term, .match = {kNever, term}}, PeerMark{.term = Term(kNever.value())},
                                 PeerMark{.boot = BootCounter(kNever.value())}}) {
@@ -67,7 +68,8 @@ TEST_F(ForgedWordsTest, FLT_S12_AClaimThatNoDiskCanHaveHeldIsIgnored) {
   }
 }
 
-TEST_F(ForgedWordsTest, FLT_S12_AClaimKeepsADiskAsideUntilItIsTakenBack) {
+// Covers: FLT_S12
+TEST_F(ForgedWordsTest, AClaimKeepsADiskAsideUntilItIsTakenBack) {
   const Term term = cluster.engine(follower).leadership().term;
   restart_and_hear({.term = term, .match = {Index(1000), term}});
   ASSERT_EQ(state(follower), ReplicaState::Quarantine);
@@ -84,7 +86,8 @@ TEST_F(ForgedWordsTest, FLT_S12_AClaimKeepsADiskAsideUntilItIsTakenBack) {
   EXPECT_EQ(cluster.run(follower, "add 1"), "1");
 }
 
-TEST_F(ForgedWordsTest, FLT_S12_AnOfferedStateIsNotWaitedForUnderTheNextLeader) {
+// Covers: FLT_S12
+TEST_F(ForgedWordsTest, AnOfferedStateIsNotWaitedForUnderTheNextLeader) {
   const Term term = cluster.engine(leader).leadership().term;
   for (const uint64_t id : {follower, third}) {
     say(leader, id, StateOffer{.term = term, .at = {kNever, term}});
@@ -95,7 +98,8 @@ TEST_F(ForgedWordsTest, FLT_S12_AnOfferedStateIsNotWaitedForUnderTheNextLeader) 
   ASSERT_TRUE(becomes(third, ReplicaState::Ready)) << reason(third);
 }
 
-TEST_F(ForgedWordsTest, FLT_S12_ACommitIndexThatIsNeverReachedEndsWithItsLeader) {
+// Covers: FLT_S12
+TEST_F(ForgedWordsTest, ACommitIndexThatIsNeverReachedEndsWithItsLeader) {
   const Term term = cluster.engine(leader).leadership().term;
   for (const uint64_t id : {follower, third}) {
     say(leader, id, raft::Heartbeat{.term = term, .stream = 1, .round = 1, .committed = kNever});
@@ -109,7 +113,8 @@ TEST_F(ForgedWordsTest, FLT_S12_ACommitIndexThatIsNeverReachedEndsWithItsLeader)
   }
 }
 
-TEST_F(ForgedWordsTest, FLT_S12_AReadThatALeaderSentToNowhereIsAskedAgain) {
+// Covers: FLT_S12
+TEST_F(ForgedWordsTest, AReadThatALeaderSentToNowhereIsAskedAgain) {
   cluster.filter = [](ReplicaId, ReplicaId, const Message& message) {
     return !std::holds_alternative<ReadIndexReply>(message);
   };

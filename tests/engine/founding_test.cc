@@ -122,7 +122,8 @@ TEST(FoundingTest, AnOfferOfSomebodyTheGenesisDoesNotNameIsIgnored) {
   EXPECT_FALSE(founding.uninvited());
 }
 
-TEST(FoundingTest, FLT_P16_AnotherDataDirectoryUnderAKnownIdIsNotBornIntoTheCluster) {
+// Covers: FLT_P16
+TEST(FoundingTest, AnotherDataDirectoryUnderAKnownIdIsNotBornIntoTheCluster) {
   const EngineOptions mine = options(2, {1, 2});
   Founding founding(mine, StoreId(555));  // wiped
   founding.hello(founded(1));
@@ -133,7 +134,8 @@ TEST(FoundingTest, FLT_P16_AnotherDataDirectoryUnderAKnownIdIsNotBornIntoTheClus
   EXPECT_NE(founding.reason().find("replica 2 is not a member of cluster"), std::string::npos) << founding.reason();
 }
 
-TEST(FoundingTest, FLT_S02_AGenesisThatLeavesNoTokensIsNotTaken) {
+// Covers: FLT_S02
+TEST(FoundingTest, AGenesisThatLeavesNoTokensIsNotTaken) {
   const EngineOptions mine = options(2, {1, 2});
   Founding founding(mine, store_of(2));
   raft::Genesis genesis = genesis_of({1, 2});
@@ -169,7 +171,8 @@ TEST(FoundingTest, NobodyIsBornIntoAClusterThatItsListDoesNotDescribe) {
   EXPECT_TRUE(founding.take_pending());
 }
 
-TEST(MemberListsTest, FLT_A19_ADifferenceIsNamedByMemberAndAddress) {
+// Covers: FLT_A19
+TEST(MemberListsTest, ADifferenceIsNamedByMemberAndAddress) {
   const std::vector<Peer> mine = {{ReplicaId(1), "a:1"}, {ReplicaId(2), "b:1"}, {ReplicaId(3), "c:1"}};
   const auto compare = [&](const std::vector<Peer>& theirs) { return compare_lists(mine, list_for_hello(theirs)); };
   EXPECT_EQ(compare({mine[2], mine[0], mine[1]}).how, "");
@@ -188,7 +191,8 @@ TEST(MemberListsTest, FLT_A19_ADifferenceIsNamedByMemberAndAddress) {
   EXPECT_EQ(others.how, "it does not list replica 3 at c:1, lists replica 4, which this one does not");
 }
 
-TEST(FoundingTest, FLT_A19_ADirectoryThatShowedAClusterAndIsStartedAgainWithoutOneHasGivenItUp) {
+// Covers: FLT_A19
+TEST(FoundingTest, ADirectoryThatShowedAClusterAndIsStartedAgainWithoutOneHasGivenItUp) {
   const EngineOptions mine = options(1, {1, 2});
   Founding founding(mine, store_of(1));
   founding.hello(founded(2));
@@ -206,7 +210,8 @@ TEST(FoundingTest, FLT_A19_ADirectoryThatShowedAClusterAndIsStartedAgainWithoutO
   EXPECT_TRUE(founding.take_pending());
 }
 
-TEST(FoundingTest, FLT_A19_AGenesisGivesWayOnlyToOneThatNamesItsDirectories) {
+// Covers: FLT_A19
+TEST(FoundingTest, AGenesisGivesWayOnlyToOneThatNamesItsDirectories) {
   const EngineOptions mine = options(1, {1, 2, 3});
   Founding founding(mine, store_of(1));
   RecoveredLog log{
@@ -222,7 +227,8 @@ TEST(FoundingTest, FLT_A19_AGenesisGivesWayOnlyToOneThatNamesItsDirectories) {
   EXPECT_TRUE(founding.take_pending());
 }
 
-TEST(FoundingTest, FLT_A19_AGenesisGivesWayOnlyAsLongAsItIsAllThatThereIs) {
+// Covers: FLT_A19
+TEST(FoundingTest, AGenesisGivesWayOnlyAsLongAsItIsAllThatThereIs) {
   const EngineOptions mine = options(1, {1, 2, 3});
   const RecoveredLog alone{
       .store = store_of(1), .hard_state = {Term(1), {}}, .entries = {genesis_entry(kOnlyGroup, genesis_of({1, 2}))}};
@@ -251,7 +257,8 @@ TEST(FoundingTest, FLT_A19_AGenesisGivesWayOnlyAsLongAsItIsAllThatThereIs) {
   }
 }
 
-TEST(FoundingTest, FLT_A19_NobodyIsBornIntoAClusterThatGivesItsAddressToAnother) {
+// Covers: FLT_A19
+TEST(FoundingTest, NobodyIsBornIntoAClusterThatGivesItsAddressToAnother) {
   const EngineOptions mine = options(2, {1, 2, 3});
   Founding founding(mine, store_of(2));
   raft::Genesis swapped = genesis_of({1, 2, 3});

@@ -31,7 +31,8 @@ struct HostingTest : ::testing::Test {
   }
 };
 
-TEST_F(HostingTest, S60_AMachineIsFoundedRightBeforeItsFirstCommandAndOnce) {
+// Covers: S-60
+TEST_F(HostingTest, AMachineIsFoundedRightBeforeItsFirstCommandAndOnce) {
   EXPECT_EQ(rig.counter(kSecond).cluster(), ClusterId());
   rig.ask(kOne, 1, "add 1", 1, kSecond);
   EXPECT_EQ(rig.counter(kSecond).cluster(), ClusterId(5));
@@ -39,7 +40,8 @@ TEST_F(HostingTest, S60_AMachineIsFoundedRightBeforeItsFirstCommandAndOnce) {
   EXPECT_EQ(rig.counter(kSecond).founded(), 1u);
 }
 
-TEST_F(HostingTest, FLT_A07_WhateverAMachineOfTheHostThrowsSaysWhichOneItWas) {
+// Covers: FLT_A07
+TEST_F(HostingTest, WhateverAMachineOfTheHostThrowsSaysWhichOneItWas) {
   constexpr MachineId kHosts = kFirstHostMachine;
   Rig own(false, {kCoordination, kHosts});
   own.add(raft::EntryKind::Genesis, coordkit::encode(genesis()));
@@ -73,14 +75,16 @@ TEST_F(HostingTest, FLT_A07_WhateverAMachineOfTheHostThrowsSaysWhichOneItWas) {
   }
 }
 
-TEST_F(HostingTest, S60_ACommandThatDoesNotRunDoesNotBeginAMachine) {
+// Covers: S-60
+TEST_F(HostingTest, ACommandThatDoesNotRunDoesNotBeginAMachine) {
   EXPECT_EQ(rig.ask(kTwo, 1, "add 1", 1, kSecond).refused, Reason::UnknownOrigin);
   EXPECT_EQ(rig.ask(kOne, 1, "add 1", 1, kSecond, at_least("1")).refused, Reason::Fenced);
   EXPECT_EQ(rig.counter(kSecond).cluster(), ClusterId());
 }
 
 // A machine without any command is not part of the state: replicas may get it one after the other.
-TEST_F(HostingTest, S60_AMachineWithoutCommandsLeavesNoTrace) {
+// Covers: S-60
+TEST_F(HostingTest, AMachineWithoutCommandsLeavesNoTrace) {
   Rig without(false, {kCoordination});
   without.add(raft::EntryKind::Genesis, coordkit::encode(genesis()));
   without.enroll(kOne);
@@ -93,7 +97,8 @@ TEST_F(HostingTest, S60_AMachineWithoutCommandsLeavesNoTrace) {
   EXPECT_EQ(right.rows, left.rows);
 }
 
-TEST_F(HostingTest, S60_AMachineThatIsNewAtARestartStartsBlankAtItsFirstCommand) {
+// Covers: S-60
+TEST_F(HostingTest, AMachineThatIsNewAtARestartStartsBlankAtItsFirstCommand) {
   rig.ask(kOne, 1, "add 1");
   Rig grown(false);
   ASSERT_TRUE(grown.router->restore(checkpoint()).ok());
@@ -101,7 +106,8 @@ TEST_F(HostingTest, S60_AMachineThatIsNewAtARestartStartsBlankAtItsFirstCommand)
   EXPECT_EQ(grown.counter(kSecond).founded(), 1u);
 }
 
-TEST_F(HostingTest, S60_ARestoredMachineIsNotFoundedAgain) {
+// Covers: S-60
+TEST_F(HostingTest, ARestoredMachineIsNotFoundedAgain) {
   rig.ask(kOne, 1, "add 1", 1, kSecond);
   Rig again(false);
   ASSERT_TRUE(again.router->restore(checkpoint()).ok());
@@ -109,14 +115,16 @@ TEST_F(HostingTest, S60_ARestoredMachineIsNotFoundedAgain) {
   EXPECT_EQ(again.counter(kSecond).founded(), 0u);
 }
 
-TEST_F(HostingTest, S60_ACheckpointOfAMachineThatIsNotHostedIsRefused) {
+// Covers: S-60
+TEST_F(HostingTest, ACheckpointOfAMachineThatIsNotHostedIsRefused) {
   rig.ask(kOne, 1, "add 1", 1, kSecond);
   const absl::Status status = Rig(false, {kCoordination}).router->restore(checkpoint());
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(status.message().find("machine 2"), std::string_view::npos) << status;
 }
 
-TEST_F(HostingTest, FLT_A07_AMachineThatThrowsAtItsRowsIsNamed) {
+// Covers: FLT_A07
+TEST_F(HostingTest, AMachineThatThrowsAtItsRowsIsNamed) {
   rig.ask(kOne, 1, "add 1", 1, kSecond);
   Rig broken(false);
   broken.counter(kSecond).in_restore = [] { throw std::runtime_error("the restore broke"); };
@@ -146,7 +154,8 @@ class BreaksBesideEntries final : public StateMachine {
 };
 
 // It was taken for damage: a start was refused as Corrupt, and a peer's state was fetched again and again.
-TEST_F(HostingTest, FLT_A07_AMachineThatThrowsAtItsTimersIsNamedAndItsRowsAreNotBlamed) {
+// Covers: FLT_A07
+TEST_F(HostingTest, AMachineThatThrowsAtItsTimersIsNamedAndItsRowsAreNotBlamed) {
   constexpr MachineId kHosts = kFirstHostMachine;
   Rig begun(false, {kCoordination, kHosts});
   begun.add(raft::EntryKind::Genesis, coordkit::encode(genesis()));
@@ -193,7 +202,8 @@ class StarvesWhenAsked final : public StateMachine {
 
 // The digest's failure was swallowed, and an index that had lost a lock put a claim of a session that had ended into the
 // checkpoint, so that the directory did not open again.
-TEST_F(HostingTest, FLT_A18_AMachineOfOursWithoutMemoryStopsWhoeverAsksAndItsRowsAreNotBlamed) {
+// Covers: FLT_A18
+TEST_F(HostingTest, AMachineOfOursWithoutMemoryStopsWhoeverAsksAndItsRowsAreNotBlamed) {
   checkpoint();
   const auto machines = [] {
     std::vector<HostedMachine> made;
@@ -211,14 +221,16 @@ TEST_F(HostingTest, FLT_A18_AMachineOfOursWithoutMemoryStopsWhoeverAsksAndItsRow
   EXPECT_THROW(founded.router->digest(), std::bad_alloc);
 }
 
-TEST_F(HostingTest, S60_ACommandOfAMachineThatIsNotHostedStopsTheReplicaBeforeIt) {
+// Covers: S-60
+TEST_F(HostingTest, ACommandOfAMachineThatIsNotHostedStopsTheReplicaBeforeIt) {
   const Index before = rig.router->applied().index;
   EXPECT_THROW(rig.ask(kOne, 1, "add 1", 1, MachineId(9)), CheckFailure);
   EXPECT_THROW(rig.ask(kOne, 1, "add 1", 1, kSecond, Request::GuardView{MachineId(9), ""}), CheckFailure);
   EXPECT_EQ(rig.router->applied().index, before);
 }
 
-TEST_F(HostingTest, S60_EntriesOfAMachineThatIsNotHostedAreFoundBeforeTheyAreApplied) {
+// Covers: S-60
+TEST_F(HostingTest, EntriesOfAMachineThatIsNotHostedAreFoundBeforeTheyAreApplied) {
   const auto entry = [](std::string payload) {
     return raft::Entry{Index(9), Term(1), raft::EntryKind::Command, 0, SharedBytes(std::move(payload))};
   };
@@ -232,7 +244,8 @@ TEST_F(HostingTest, S60_EntriesOfAMachineThatIsNotHostedAreFoundBeforeTheyAreApp
   }
 }
 
-TEST_F(HostingTest, S60_AGuardIsAskedAtItsPlaceInTheLog) {
+// Covers: S-60
+TEST_F(HostingTest, AGuardIsAskedAtItsPlaceInTheLog) {
   EXPECT_EQ(rig.ask(kOne, 1, "add 1", 1, kSecond, at_least("1")).refused, Reason::Fenced);
   rig.ask(kOne, 2, "add 1");
   EXPECT_EQ(rig.ask(kOne, 3, "add 5", 1, kSecond, at_least("1")).bytes, "5");
@@ -241,7 +254,8 @@ TEST_F(HostingTest, S60_AGuardIsAskedAtItsPlaceInTheLog) {
   EXPECT_EQ(rig.counter(kSecond).total(), 5);
 }
 
-TEST_F(HostingTest, S60_WhatLiesBeforeAGuardInTheSameBatchIsExecutedFirst) {
+// Covers: S-60
+TEST_F(HostingTest, WhatLiesBeforeAGuardInTheSameBatchIsExecutedFirst) {
   const auto queue = [&](uint64_t sequence, std::string_view words, std::optional<Request::GuardView> guard) {
     rig.queue(raft::EntryKind::Command, encode(Request{{kOne, Sequence(sequence)}, Sequence(1), kCoordination, words, guard}));
   };
@@ -256,7 +270,8 @@ TEST_F(HostingTest, S60_WhatLiesBeforeAGuardInTheSameBatchIsExecutedFirst) {
 }
 
 // S-42: what was executed or refused once is answered again without checking the guard.
-TEST_F(HostingTest, S42_ARepeatGetsTheFirstAnswerWhateverTheGuardSaysNow) {
+// Covers: S-42
+TEST_F(HostingTest, ARepeatGetsTheFirstAnswerWhateverTheGuardSaysNow) {
   EXPECT_EQ(rig.ask(kOne, 1, "add 5", 1, kSecond, at_least("1")).refused, Reason::Fenced);
   rig.ask(kOne, 2, "add 1");
   const Index refused_at = rig.router->applied().index;
@@ -274,20 +289,23 @@ TEST_F(HostingTest, S42_ARepeatGetsTheFirstAnswerWhateverTheGuardSaysNow) {
   EXPECT_EQ(copy.router->digest(), rig.router->digest());
 }
 
-TEST_F(HostingTest, S42_AnUnknownOriginAndARetiredSequenceComeBeforeTheGuard) {
+// Covers: S-42
+TEST_F(HostingTest, AnUnknownOriginAndARetiredSequenceComeBeforeTheGuard) {
   EXPECT_EQ(rig.ask(kTwo, 1, "add 1", 1, kSecond, at_least("9")).refused, Reason::UnknownOrigin);
   rig.ask(kOne, 5, "add 0", 5);
   EXPECT_EQ(rig.ask(kOne, 4, "add 1", 4, kSecond, at_least("9")).refused, Reason::SequenceRetired);
 }
 
-TEST_F(HostingTest, S44_TheSameIdUnderAnotherGuardIsAnotherCommand) {
+// Covers: S-44
+TEST_F(HostingTest, TheSameIdUnderAnotherGuardIsAnotherCommand) {
   rig.ask(kOne, 1, "add 1", 1, kSecond, at_least("0"));
   EXPECT_EQ(rig.ask(kOne, 1, "add 1", 1, kSecond, at_least("00")).refused, Reason::SequenceReused);
   EXPECT_EQ(rig.ask(kOne, 1, "add 1", 1, kSecond).refused, Reason::SequenceReused);
   EXPECT_EQ(rig.counter(kSecond).total(), 1);
 }
 
-TEST_F(HostingTest, S60_AMachineWithoutGuardsMeetsNone) {
+// Covers: S-60
+TEST_F(HostingTest, AMachineWithoutGuardsMeetsNone) {
   class Plain final : public StateMachine {
     void bootstrap(ClusterId, uint64_t) override {}
     void apply(std::span<const Command>, ApplyOutput&) override {}
@@ -301,7 +319,8 @@ TEST_F(HostingTest, S60_AMachineWithoutGuardsMeetsNone) {
   EXPECT_FALSE(Plain().holds(""));
 }
 
-TEST_F(HostingTest, S60_AResultAboveTheLimitIsDroppedAndItsCallerKnowsThatItRan) {
+// Covers: S-60
+TEST_F(HostingTest, AResultAboveTheLimitIsDroppedAndItsCallerKnowsThatItRan) {
   const Answer largest = rig.ask(kOne, 1, "result " + std::to_string(kResultBytesMax));
   EXPECT_EQ(largest.refused, std::nullopt);
   EXPECT_EQ(largest.bytes.size(), kResultBytesMax);

@@ -57,7 +57,8 @@ TEST_F(EngineTransferTest, AnUnreachableTargetCostsNothingButTime) {
 }
 
 // A change of members, a state, a confirmation: a leader waits for each of them, and takes commands meanwhile.
-TEST_F(EngineTransferTest, FLT_P26_NothingElseThatAPeerAsksForHoldsUpCommands) {
+// Covers: FLT_P26
+TEST_F(EngineTransferTest, NothingElseThatAPeerAsksForHoldsUpCommands) {
   using Change = raft::MemberChange;
   const Duration timeout = raft::Options{}.election_timeout;
   const auto asks = [&](Message message) { cluster.post(leader, MessageReceived{ReplicaId(follower), std::move(message)}); };

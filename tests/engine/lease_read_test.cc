@@ -47,7 +47,8 @@ TEST_F(LeaseReadTest, SleepCountsAgainstTheLease) {
   EXPECT_FALSE(answered_at_once(leader, Consistency::Lease));
 }
 
-TEST_F(LeaseReadTest, S10_ALocalReadSaysHowOldItMayBe) {
+// Covers: S-10
+TEST_F(LeaseReadTest, ALocalReadSaysHowOldItMayBe) {
   const Ticket fresh = cluster.ask(follower, "total", Consistency::Local);
   cluster.run_until_idle();
   const Completion young = cluster.ended(follower, fresh);
@@ -64,7 +65,8 @@ TEST_F(LeaseReadTest, S10_ALocalReadSaysHowOldItMayBe) {
   EXPECT_GE(*old.age, 10s);
 }
 
-TEST_F(LeaseReadTest, S10_ALocalReadWaitsForTheStateItDemands) {
+// Covers: S-10
+TEST_F(LeaseReadTest, ALocalReadWaitsForTheStateItDemands) {
   isolate(follower);
   ASSERT_EQ(cluster.run(leader, "add 4"), "7");
   const Index demanded = cluster.engine(leader).applied();

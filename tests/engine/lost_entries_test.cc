@@ -40,7 +40,8 @@ struct LostEntriesTest : ThreeReplicas {
   }
 };
 
-TEST_F(LostEntriesTest, FLT_D02_EntriesThatAreNotInTheCheckpointComeBackFromTheLeader) {
+// Covers: FLT_D02
+TEST_F(LostEntriesTest, EntriesThatAreNotInTheCheckpointComeBackFromTheLeader) {
   work(10);
   const Index lost(last(follower).value() - 5);
   restart_rotten(follower, lost);
@@ -56,7 +57,8 @@ TEST_F(LostEntriesTest, FLT_D02_EntriesThatAreNotInTheCheckpointComeBackFromTheL
   ASSERT_TRUE(made.until([&] { return made.leader() != 0; }));
 }
 
-TEST_F(LostEntriesTest, FLT_D06_EntriesThatTheCheckpointCoversAreLeftBehind) {
+// Covers: FLT_D06
+TEST_F(LostEntriesTest, EntriesThatTheCheckpointCoversAreLeftBehind) {
   work(10);
   const Index applied = made.engine(follower).applied();
   made.post(follower, StateDamaged{absl::DataLossError("so that it takes a checkpoint")});
@@ -67,7 +69,8 @@ TEST_F(LostEntriesTest, FLT_D06_EntriesThatTheCheckpointCoversAreLeftBehind) {
   EXPECT_FALSE(has_own_mark(follower));
 }
 
-TEST_F(LostEntriesTest, FLT_D02_NobodyIsElectedWithoutWhatTheDiskHadHeld) {
+// Covers: FLT_D02
+TEST_F(LostEntriesTest, NobodyIsElectedWithoutWhatTheDiskHadHeld) {
   const Index held_by_third = ten_more_without_the_third();
   made.crash(leader);
   restart_rotten(follower, held_by_third);
@@ -79,7 +82,8 @@ TEST_F(LostEntriesTest, FLT_D02_NobodyIsElectedWithoutWhatTheDiskHadHeld) {
   EXPECT_EQ(made.read(third), "10");
 }
 
-TEST_F(LostEntriesTest, FLT_D02_TheFloorOutlivesARestart) {
+// Covers: FLT_D02
+TEST_F(LostEntriesTest, TheFloorOutlivesARestart) {
   const Index held_by_third = ten_more_without_the_third();
   made.filter = [&](ReplicaId, ReplicaId to, const Message& message) {
     const auto* append = std::get_if<raft::AppendRequest>(&message);
@@ -100,7 +104,8 @@ TEST_F(LostEntriesTest, FLT_D02_TheFloorOutlivesARestart) {
   EXPECT_EQ(made.read(third), "10");
 }
 
-TEST_F(LostEntriesTest, FLT_D19_WithoutAnotherCopyItWaitsAndSaysWhichEntry) {
+// Covers: FLT_D19
+TEST_F(LostEntriesTest, WithoutAnotherCopyItWaitsAndSaysWhichEntry) {
   Cluster alone(1);
   alone.start(1);
   ASSERT_EQ(alone.leader(), 1u);

@@ -40,7 +40,8 @@ std::set<size_t> accepted_from(Speaker speaker) {
 }
 
 // A second copy, by hand: what is not in a list here is not accepted.
-TEST(MessagePolicyTest, FLT_S07_EachMessageIsHeardOfThoseWhoMaySayItAndOfNobodyElse) {
+// Covers: FLT_S07
+TEST(MessagePolicyTest, EachMessageIsHeardOfThoseWhoMaySayItAndOfNobodyElse) {
   const auto everything = [] {
     std::set<size_t> all;
     for (const Message& message : all_kinds()) all.insert(message.index());
@@ -151,7 +152,8 @@ struct Attacked {
   raft::Leadership before;
 };
 
-TEST(MessagePolicyTest, FLT_S07_TheUninvitedAreHeardInNothing) {
+// Covers: FLT_S07
+TEST(MessagePolicyTest, TheUninvitedAreHeardInNothing) {
   Attacked attacked;
   attacked.say(hello(9, 109, 0));
   attacked.say(hello(9, 109, 4711));
@@ -159,14 +161,16 @@ TEST(MessagePolicyTest, FLT_S07_TheUninvitedAreHeardInNothing) {
   attacked.expect_no_effect();
 }
 
-TEST(MessagePolicyTest, FLT_S07_AnUnprovenClaimOfMembershipHasNoEffectAndTakesNoPlace) {
+// Covers: FLT_S07
+TEST(MessagePolicyTest, AnUnprovenClaimOfMembershipHasNoEffectAndTakesNoPlace) {
   Attacked attacked;
   const uint64_t victim = attacked.leader == 3 ? 2 : 3;
   attacked.say(hello(victim, 100 + victim, 0));
   attacked.expect_no_effect();
 }
 
-TEST(MessagePolicyTest, FLT_S07_MessagesOfAFormerMemberHaveNoEffect) {
+// Covers: FLT_S07
+TEST(MessagePolicyTest, MessagesOfAFormerMemberHaveNoEffect) {
   Attacked attacked;
   const Hello previous = hello(9, 109, attacked.cluster.engine(1).status().cluster.value());
   const raft::MemberChange remove{raft::MemberChange::Kind::Remove, {.id = ReplicaId(2)}, ReplicaId()};
@@ -184,7 +188,8 @@ TEST(MessagePolicyTest, FLT_S07_MessagesOfAFormerMemberHaveNoEffect) {
   EXPECT_EQ(attacked.cluster.leader(), attacked.leader);
 }
 
-TEST(MessagePolicyTest, FLT_S08_ATermOutOfAllReachIsAWarningThatNamesItsSayer) {
+// Covers: FLT_S08
+TEST(MessagePolicyTest, ATermOutOfAllReachIsAWarningThatNamesItsSayer) {
   Attacked attacked;
   const uint64_t liar = attacked.leader == 3 ? 2 : 3;
   attacked.cluster.post(1 == liar ? 2 : 1,

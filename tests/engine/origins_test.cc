@@ -33,14 +33,16 @@ Origins restored(Origins& origins) {
   return copy;
 }
 
-TEST(OriginsTest, S42_UnknownOriginIsRefusedBeforeAnythingElse) {
+// Covers: S-42
+TEST(OriginsTest, UnknownOriginIsRefusedBeforeAnythingElse) {
   Origins origins;
   const auto admission = origins.admit(request(1), kHash, Index(1));
   EXPECT_EQ(admission.verdict, Origins::Verdict::Refuse);
   EXPECT_EQ(admission.refusal, Reason::UnknownOrigin);
 }
 
-TEST(OriginsTest, S41_ARepeatGetsTheStoredAnswerBitForBit) {
+// Covers: S-41
+TEST(OriginsTest, ARepeatGetsTheStoredAnswerBitForBit) {
   Origins origins;
   origins.enroll(kFirstBoot);
   ASSERT_EQ(origins.admit(request(1), kHash, Index(5)).verdict, Origins::Verdict::Execute);
@@ -54,7 +56,8 @@ TEST(OriginsTest, S41_ARepeatGetsTheStoredAnswerBitForBit) {
 }
 
 // Copies of a request that arrive when its answer is not kept any more: one after the other, in one batch, after a restart.
-TEST(OriginsTest, REG_R89_CopiesThatComeAfterTheirAnswerWasDroppedAreRefused) {
+// Covers: REG_R89
+TEST(OriginsTest, CopiesThatComeAfterTheirAnswerWasDroppedAreRefused) {
   for (const bool restarted : {false, true}) {
     Origins origins;
     origins.enroll(kFirstBoot);
@@ -73,7 +76,8 @@ TEST(OriginsTest, REG_R89_CopiesThatComeAfterTheirAnswerWasDroppedAreRefused) {
   }
 }
 
-TEST(OriginsTest, S41_SequencesMayBeExecutedInAnyOrder) {
+// Covers: S-41
+TEST(OriginsTest, SequencesMayBeExecutedInAnyOrder) {
   Origins origins;
   origins.enroll(kFirstBoot);
   for (const uint64_t sequence : {3, 1, 2}) run(origins, request(sequence), std::to_string(sequence));
@@ -84,7 +88,8 @@ TEST(OriginsTest, S41_SequencesMayBeExecutedInAnyOrder) {
   }
 }
 
-TEST(OriginsTest, S43_WhatTheOriginNoLongerAwaitsIsRetired) {
+// Covers: S-43
+TEST(OriginsTest, WhatTheOriginNoLongerAwaitsIsRetired) {
   Origins origins;
   origins.enroll(kFirstBoot);
   for (uint64_t sequence = 1; sequence <= 3; ++sequence) run(origins, request(sequence), "x");
@@ -98,14 +103,16 @@ TEST(OriginsTest, S43_WhatTheOriginNoLongerAwaitsIsRetired) {
   EXPECT_EQ(origins.admit(request(4), kHash, Index(9)).verdict, Origins::Verdict::Execute);  // never executed, still awaited
 }
 
-TEST(OriginsTest, S43_ACommandOfASequenceThatWasGivenUpNeverExecutesLater) {
+// Covers: S-43
+TEST(OriginsTest, ACommandOfASequenceThatWasGivenUpNeverExecutesLater) {
   Origins origins;
   origins.enroll(kFirstBoot);
   run(origins, request(9, 9), "x");  // 1 to 8 were given up
   EXPECT_EQ(origins.admit(request(8), kHash, Index(9)).refusal, Reason::SequenceRetired);
 }
 
-TEST(OriginsTest, S43_RetiredMarkNeverFalls) {
+// Covers: S-43
+TEST(OriginsTest, RetiredMarkNeverFalls) {
   Origins origins;
   origins.enroll(kFirstBoot);
   run(origins, request(5, 5), "x");
@@ -113,7 +120,8 @@ TEST(OriginsTest, S43_RetiredMarkNeverFalls) {
   EXPECT_EQ(origins.admit(request(3, 1), kHash, Index(9)).refusal, Reason::SequenceRetired);
 }
 
-TEST(OriginsTest, S43_ARequestThatOvertakesLeavesNothingBehindUntilItComesAgain) {
+// Covers: S-43
+TEST(OriginsTest, ARequestThatOvertakesLeavesNothingBehindUntilItComesAgain) {
   Origins origins;
   origins.enroll(kFirstBoot);
   run(origins, request(1), "one");
@@ -129,7 +137,8 @@ TEST(OriginsTest, S43_ARequestThatOvertakesLeavesNothingBehindUntilItComesAgain)
   EXPECT_EQ(origins.admit(third, kHash, Index(5)).verdict, Origins::Verdict::Executing) << "a copy, whatever it says";
 }
 
-TEST(OriginsTest, S43_WhatIsUnderWayInTheSameBatchOrWasRetiredIsNotOvertaken) {
+// Covers: S-43
+TEST(OriginsTest, WhatIsUnderWayInTheSameBatchOrWasRetiredIsNotOvertaken) {
   Origins origins;
   origins.enroll(kFirstBoot);
   ASSERT_EQ(origins.admit(request(1), kHash, Index(1)).verdict, Origins::Verdict::Execute);
@@ -141,7 +150,8 @@ TEST(OriginsTest, S43_WhatIsUnderWayInTheSameBatchOrWasRetiredIsNotOvertaken) {
   EXPECT_EQ(origins.admit(fourth, kHash, Index(3)).verdict, Origins::Verdict::Execute);
 }
 
-TEST(OriginsTest, S44_TheSameIdWithAnotherCommandIsRefused) {
+// Covers: S-44
+TEST(OriginsTest, TheSameIdWithAnotherCommandIsRefused) {
   Origins origins;
   origins.enroll(kFirstBoot);
   run(origins, request(1), "x");
@@ -151,7 +161,8 @@ TEST(OriginsTest, S44_TheSameIdWithAnotherCommandIsRefused) {
   EXPECT_EQ(origins.admit(request(1), kHash, Index(9)).verdict, Origins::Verdict::Repeat);
 }
 
-TEST(OriginsTest, S42_ANewerBootDeletesTheOlderOne) {
+// Covers: S-42
+TEST(OriginsTest, ANewerBootDeletesTheOlderOne) {
   Origins origins;
   origins.enroll(kFirstBoot);
   run(origins, request(1), "x");
@@ -162,7 +173,8 @@ TEST(OriginsTest, S42_ANewerBootDeletesTheOlderOne) {
   EXPECT_EQ(origins.admit(request(1, 1, kSecondBoot), kHash, Index(9)).verdict, Origins::Verdict::Execute);
 }
 
-TEST(OriginsTest, S42_ALateRegistrationOfAnOlderOrTheSameBootChangesNothing) {
+// Covers: S-42
+TEST(OriginsTest, ALateRegistrationOfAnOlderOrTheSameBootChangesNothing) {
   Origins origins;
   origins.enroll(kSecondBoot);
   run(origins, request(1, 1, kSecondBoot), "x");
@@ -175,7 +187,8 @@ TEST(OriginsTest, S42_ALateRegistrationOfAnOlderOrTheSameBootChangesNothing) {
 }
 
 // Removed, replaced by another disk, and back in the same process: the answers it had been given are gone.
-TEST(OriginsTest, INV_L09_AnOriginThatWasForgottenDoesNotRunStrayRepeats) {
+// Covers: INV_L09
+TEST(OriginsTest, AnOriginThatWasForgottenDoesNotRunStrayRepeats) {
   Origins origins;
   origins.enroll(kFirstBoot);
   run(origins, request(1), "x");
@@ -186,7 +199,8 @@ TEST(OriginsTest, INV_L09_AnOriginThatWasForgottenDoesNotRunStrayRepeats) {
 }
 
 // The same, but the displaced process still counts on its old calls, or a copy of its first registration arrives late.
-TEST(OriginsTest, FLT_P21_INV_L09_ADisplacedOriginThatReturnsExecutesNoCallTwice) {
+// Covers: FLT_P21 INV_L09
+TEST(OriginsTest, ADisplacedOriginThatReturnsExecutesNoCallTwice) {
   const Origin other{kFirstBoot.replica, StoreId(kFirstBoot.store.value() + 1), BootCounter(1)};
   for (const bool checkpointed : {false, true}) {
     Origins origins;
@@ -219,7 +233,8 @@ TEST(OriginsTest, AnotherStoreOfTheReplicaReplacesThePreviousWhateverItsBoot) {
   EXPECT_TRUE(origins.registered(replaced));
 }
 
-TEST(OriginsTest, FLT_O05_ASequenceBeyondTheWindowIsRefusedAndReservesNothing) {
+// Covers: FLT_O05
+TEST(OriginsTest, ASequenceBeyondTheWindowIsRefusedAndReservesNothing) {
   Origins origins;
   origins.enroll(kFirstBoot);
   EXPECT_EQ(origins.admit(request(Origins::kAnswersMax), kHash, Index(1)).verdict, Origins::Verdict::Execute);
@@ -265,7 +280,8 @@ TEST(OriginsTest, TheFirstAnswerStays) {
 }
 
 // Whatever happened, a table restored from its checkpoint is indistinguishable from the original by anything that comes later.
-TEST(OriginsTest, S44_ARestoredTableBehavesLikeTheOriginalFromThenOn) {
+// Covers: S-44
+TEST(OriginsTest, ARestoredTableBehavesLikeTheOriginalFromThenOn) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);
     Origins origins;
@@ -367,7 +383,8 @@ TEST(OriginsTest, ALargeAnswerIsARowThatIsPutOnceAndErasedWhenItIsRetired) {
   EXPECT_EQ(checkpoint(), Single{}) << "a whole checkpoint takes the place of all rows";
 }
 
-TEST(OriginsTest, INV_R14_RowsAreThoseOfTheStateWheneverCheckpointsWereTaken) {
+// Covers: INV_R14
+TEST(OriginsTest, RowsAreThoseOfTheStateWheneverCheckpointsWereTaken) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
     Origins origins, other;

@@ -63,7 +63,8 @@ struct ProposalsTest : ::testing::Test {
 using Words = std::vector<std::string>;
 using Tickets = std::vector<uint64_t>;
 
-TEST_F(ProposalsTest, S42_TheRegistrationComesFirstAndAlone) {
+// Covers: S-42
+TEST_F(ProposalsTest, TheRegistrationComesFirstAndAlone) {
   submit(1);
   auto out = handed(0ms, false);
   ASSERT_EQ(out.size(), 1u);
@@ -75,7 +76,8 @@ TEST_F(ProposalsTest, S42_TheRegistrationComesFirstAndAlone) {
   EXPECT_EQ(words(options.raft.election_timeout), (Words{"1:c1"}));
 }
 
-TEST_F(ProposalsTest, S43_ACallNamesTheOneItComesAfterUntilThatIsAnswered) {
+// Covers: S-43
+TEST_F(ProposalsTest, ACallNamesTheOneItComesAfterUntilThatIsAnswered) {
   submit(1, 10s, Urgency::Reserved);
   proposals.submit({.ticket = Ticket(2), .command = SharedBytes("c2"), .deadline = at(10s), .after = Ticket(1)}, completions);
   const auto after = [this](Duration now) {
@@ -93,7 +95,8 @@ TEST_F(ProposalsTest, S43_ACallNamesTheOneItComesAfterUntilThatIsAnswered) {
   EXPECT_EQ(after(1ms), (Named{{2, 0}})) << "that one is over";
 }
 
-TEST_F(ProposalsTest, S43_AnExpiredCallInFrontOfTheOneThatACallComesAfterDoesNotTurnTheTwoRound) {
+// Covers: S-43
+TEST_F(ProposalsTest, AnExpiredCallInFrontOfTheOneThatACallComesAfterDoesNotTurnTheTwoRound) {
   submit(1, 1s, Urgency::Reserved);
   submit(2, 10s, Urgency::Reserved);
   proposals.submit({.ticket = Ticket(3), .command = SharedBytes("c3"), .deadline = at(10s), .after = Ticket(2)}, completions);
@@ -104,7 +107,8 @@ TEST_F(ProposalsTest, S43_AnExpiredCallInFrontOfTheOneThatACallComesAfterDoesNot
   EXPECT_EQ(words(1s), (Words{"1:c2", "2:c3"}));
 }
 
-TEST_F(ProposalsTest, S43_ACallThatOvertookIsHandedOverAgainAtOnce) {
+// Covers: S-43
+TEST_F(ProposalsTest, ACallThatOvertookIsHandedOverAgainAtOnce) {
   submit(1);
   submit(2);
   EXPECT_EQ(words(0ms), (Words{"1:c1", "2:c2"}));
@@ -118,13 +122,15 @@ TEST_F(ProposalsTest, S43_ACallThatOvertookIsHandedOverAgainAtOnce) {
   EXPECT_EQ(words(2ms), Words{}) << "it is answered";
 }
 
-TEST_F(ProposalsTest, S41_SequencesStartAtOneAndRise) {
+// Covers: S-41
+TEST_F(ProposalsTest, SequencesStartAtOneAndRise) {
   for (uint64_t ticket = 10; ticket <= 12; ++ticket) submit(ticket);
   EXPECT_EQ(words(0ms), (Words{"1:c10", "2:c11", "3:c12"}));
   EXPECT_EQ(lowest, 1u);
 }
 
-TEST_F(ProposalsTest, FLT_P21_WhatADisplacedOriginHadHandedOverEndsAsUnknownAndIsNeverHandedAgain) {
+// Covers: FLT_P21
+TEST_F(ProposalsTest, WhatADisplacedOriginHadHandedOverEndsAsUnknownAndIsNeverHandedAgain) {
   proposals.known_as_origin(true, completions);
   for (uint64_t ticket = 1; ticket <= 3; ++ticket) submit(ticket);
   words(0ms);
@@ -179,7 +185,8 @@ TEST_F(ProposalsTest, ARefusalOfTheRouterIsTheAnswer) {
   EXPECT_EQ(outcome_of(completions[0].status), Outcome::NoEffect);
 }
 
-TEST_F(ProposalsTest, S43_TheWindowHoldsBackWhatWouldExceedIt) {
+// Covers: S-43
+TEST_F(ProposalsTest, TheWindowHoldsBackWhatWouldExceedIt) {
   for (uint64_t ticket = 1; ticket <= 10; ++ticket) submit(ticket);
   EXPECT_EQ(words(0ms).size(), 8u);
   EXPECT_EQ(words(1ms), Words{});
@@ -192,7 +199,8 @@ TEST_F(ProposalsTest, S43_TheWindowHoldsBackWhatWouldExceedIt) {
   EXPECT_EQ(lowest, 3u);
 }
 
-TEST_F(ProposalsTest, S43_ReleasesHaveAQuarterOfTheWindowToThemselves) {
+// Covers: S-43
+TEST_F(ProposalsTest, ReleasesHaveAQuarterOfTheWindowToThemselves) {
   for (uint64_t ticket = 1; ticket <= 10; ++ticket) submit(ticket);
   words(0ms);
   for (uint64_t ticket = 20; ticket <= 29; ++ticket) submit(ticket, 10s, Urgency::Reserved);
@@ -202,7 +210,8 @@ TEST_F(ProposalsTest, S43_ReleasesHaveAQuarterOfTheWindowToThemselves) {
   EXPECT_EQ(words(2ms), (Words{"12:c23", "13:c24", "14:c25", "15:c26", "16:c27", "17:c28", "18:c29", "19:c9"}));
 }
 
-TEST_F(ProposalsTest, S43_CallsAreHeldBackWhileTooManyBytesOfAnswersAreKept) {
+// Covers: S-43
+TEST_F(ProposalsTest, CallsAreHeldBackWhileTooManyBytesOfAnswersAreKept) {
   for (uint64_t ticket = 1; ticket <= 3; ++ticket) submit(ticket);
   words(0ms);
   proposals.answered({{kOwnOrigin, Sequence(2)},
@@ -221,7 +230,8 @@ TEST_F(ProposalsTest, S43_CallsAreHeldBackWhileTooManyBytesOfAnswersAreKept) {
   EXPECT_EQ(lowest, 3u);
 }
 
-TEST_F(ProposalsTest, S43_NoMoreIsUnderWayThanMayBeKeptWhateverIsAnswered) {
+// Covers: S-43
+TEST_F(ProposalsTest, NoMoreIsUnderWayThanMayBeKeptWhateverIsAnswered) {
   options.window = 1024;
   for (uint64_t ticket = 1; ticket <= 1024; ++ticket) submit(ticket);
   const size_t under_way = handed(0ms).size();
@@ -304,7 +314,8 @@ TEST_F(ProposalsTest, ARefusalAfterAnEarlierHandOverLeavesTheOutcomeUnknown) {
   EXPECT_EQ(outcome_of(completions[0].status), Outcome::Unknown);
 }
 
-TEST_F(ProposalsTest, FLT_O01_ACallWhoseTimeIsOverIsNotHandedOver) {
+// Covers: FLT_O01
+TEST_F(ProposalsTest, ACallWhoseTimeIsOverIsNotHandedOver) {
   submit(1, 5ms);
   words(0ms);
   submit(2, 5ms);  // these two come too late for the turn at 0 ms
@@ -316,7 +327,8 @@ TEST_F(ProposalsTest, FLT_O01_ACallWhoseTimeIsOverIsNotHandedOver) {
   EXPECT_EQ(words(5ms), (Words{"2:c3"}));
 }
 
-TEST_F(ProposalsTest, FLT_O01_OfCallsWhoseTimeIsOverATurnEndsNoMoreThanItsShare) {
+// Covers: FLT_O01
+TEST_F(ProposalsTest, OfCallsWhoseTimeIsOverATurnEndsNoMoreThanItsShare) {
   for (uint64_t ticket = 1; ticket <= 2 * kExpiredOfATurn + 1; ++ticket) submit(ticket, 5ms);
   for (const bool more : {true, true, false}) {
     EXPECT_EQ(proposals.expire(at(5ms), Route::NoLeader, completions), more);
@@ -325,7 +337,8 @@ TEST_F(ProposalsTest, FLT_O01_OfCallsWhoseTimeIsOverATurnEndsNoMoreThanItsShare)
   }
 }
 
-TEST_F(ProposalsTest, S41_AChangeOfLeadershipHandsEverythingUnansweredOverAgainUnderTheSameIds) {
+// Covers: S-41
+TEST_F(ProposalsTest, AChangeOfLeadershipHandsEverythingUnansweredOverAgainUnderTheSameIds) {
   for (uint64_t ticket = 1; ticket <= 3; ++ticket) submit(ticket);
   words(0ms);
   answer(2);
@@ -345,7 +358,8 @@ TEST_F(ProposalsTest, WhatIsNotAnsweredIsHandedOverAgainAfterAWhile) {
   EXPECT_EQ(words(again), (Words{"1:c1"}));
 }
 
-TEST_F(ProposalsTest, S43_AQueuedCallCompletesTwiceAndFreesItsSequence) {
+// Covers: S-43
+TEST_F(ProposalsTest, AQueuedCallCompletesTwiceAndFreesItsSequence) {
   submit(1);
   submit(2);
   words(0ms);
@@ -398,7 +412,8 @@ TEST_F(ProposalsTest, AForgottenCallIsNeverCompletedAndItsSequenceIsGivenUp) {
   EXPECT_EQ(lowest, 4u);
 }
 
-TEST_F(ProposalsTest, REG_R75_CallsThatTimedOutWithoutALeaderLeaveNothingBehind) {
+// Covers: REG_R75
+TEST_F(ProposalsTest, CallsThatTimedOutWithoutALeaderLeaveNothingBehind) {
   for (uint64_t ticket = 1; ticket <= 10'000; ++ticket) {
     submit(ticket, 1ms, ticket % 2 == 0 ? Urgency::Normal : Urgency::Reserved);
     proposals.expire(at(1ms), Route::NoLeader, completions);
@@ -409,7 +424,8 @@ TEST_F(ProposalsTest, REG_R75_CallsThatTimedOutWithoutALeaderLeaveNothingBehind)
   EXPECT_EQ(words(2ms), Words{});
 }
 
-TEST_F(ProposalsTest, REG_R76_TheEndCompletesEachCallOnce) {
+// Covers: REG_R76
+TEST_F(ProposalsTest, TheEndCompletesEachCallOnce) {
   for (uint64_t ticket = 1; ticket <= 12; ++ticket) submit(ticket, ticket == 12 ? Duration::max() : 10s);
   words(0ms);
   answer(1, Stage::Queued);

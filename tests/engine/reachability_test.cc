@@ -101,7 +101,8 @@ TEST(ReachabilityTest, WhoSaysThatHeIsInQuarantineIsMissingUntilHeIsStartedAgain
   EXPECT_THAT(look(reachability, 3s), IsEmpty());
 }
 
-TEST(ReachabilityTest, FLT_N16_WhoConnectsByItselfAndIsNotReachedIsNamedWithItsAddress) {
+// Covers: FLT_N16
+TEST(ReachabilityTest, WhoConnectsByItselfAndIsNotReachedIsNamedWithItsAddress) {
   Reachability reachability;
   reachability.unreachable(ReplicaId(3), "nobody listens there");
   EXPECT_THAT(reachability.not_reached(kPeers), IsEmpty()) << "it is missing";
@@ -178,7 +179,8 @@ TEST_F(EngineReachabilityTest, AWipedDiskIsNoVoterThatCouldElectALeader) {
   EXPECT_THAT(status.warnings, SizeIs(2)) << "one about each";
 }
 
-TEST_F(EngineReachabilityTest, FLT_P15_EveryOtherNamesAVoterInQuarantineAndWhy) {
+// Covers: FLT_P15
+TEST_F(EngineReachabilityTest, EveryOtherNamesAVoterInQuarantineAndWhy) {
   const Disk image = cluster.node(third).disk;
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
   cluster.pass(1s);
@@ -210,7 +212,8 @@ TEST_F(EngineReachabilityTest, ALeaderWarnsOfAVoterThatIsConnectedAndSilent) {
 }
 
 // Ids of strangers, whatever the transport tells of them.
-TEST_F(EngineReachabilityTest, FLT_S07_OfPeersThatAreNoneOfOursNothingIsKeptOnceTheyAreGone) {
+// Covers: FLT_S07
+TEST_F(EngineReachabilityTest, OfPeersThatAreNoneOfOursNothingIsKeptOnceTheyAreGone) {
   const auto warnings = [&] { return cluster.engine(leader).status().warnings; };
   for (uint64_t id = 1000; id < 1100; ++id) {
     cluster.post(leader, PeerRefused{ReplicaId(id), "two processes act as it"});

@@ -30,7 +30,7 @@ struct ReadsTest : ::testing::Test {
 
 using Tickets = std::vector<uint64_t>;
 
-TEST_F(ReadsTest, NothingToAskNothingAsked) {
+TEST_F(ReadsTest, WithoutAReadNoRoundIsAskedForAndNoDeadlineIsSet) {
   EXPECT_EQ(reads.question(at(0ms)), 0u);
   EXPECT_EQ(reads.next_deadline(true), LaggingTime::max());
 }
@@ -56,7 +56,8 @@ TEST_F(ReadsTest, AConfirmedReadWaitsUntilItsIndexIsApplied) {
   EXPECT_EQ(ready(6), Tickets{});
 }
 
-TEST_F(ReadsTest, REG_R62_ALateAnswerOfAnOldIdNeverReleasesAReadAskedAfterIt) {
+// Covers: REG_R62
+TEST_F(ReadsTest, ALateAnswerOfAnOldIdNeverReleasesAReadAskedAfterIt) {
   ask(1);
   const uint64_t first = reads.question(at(0ms));
   ask(2);
@@ -70,7 +71,8 @@ TEST_F(ReadsTest, REG_R62_ALateAnswerOfAnOldIdNeverReleasesAReadAskedAfterIt) {
   EXPECT_EQ(ready(9), Tickets{2});
 }
 
-TEST_F(ReadsTest, REG_R64_ALaterAnswerReleasesOlderReads) {
+// Covers: REG_R64
+TEST_F(ReadsTest, ALaterAnswerReleasesOlderReads) {
   ask(1);
   reads.question(at(0ms));  // its answer gets lost
   ask(2);
@@ -78,7 +80,8 @@ TEST_F(ReadsTest, REG_R64_ALaterAnswerReleasesOlderReads) {
   EXPECT_EQ(ready(5), (Tickets{1, 2}));
 }
 
-TEST_F(ReadsTest, REG_R62_AnAnswerToAPreviousIncarnationReleasesNothing) {
+// Covers: REG_R62
+TEST_F(ReadsTest, AnAnswerToAPreviousIncarnationReleasesNothing) {
   for (uint64_t i = 1; i <= 100; ++i) {
     ask(i);
     reads.question(at(0ms));
@@ -97,7 +100,8 @@ TEST_F(ReadsTest, REG_R62_AnAnswerToAPreviousIncarnationReleasesNothing) {
   EXPECT_EQ(asks.size(), 1u);
 }
 
-TEST_F(ReadsTest, REG_R64_ALostQuestionIsAskedAgain) {
+// Covers: REG_R64
+TEST_F(ReadsTest, ALostQuestionIsAskedAgain) {
   ask(1);
   const uint64_t id = reads.question(at(0ms));
   EXPECT_EQ(reads.next_deadline(true), at(kRetry));
@@ -142,7 +146,8 @@ TEST_F(ReadsTest, AReadThatFailedHadNoEffect) {
   EXPECT_TRUE(expired(1h).empty());
 }
 
-TEST_F(ReadsTest, REG_R75_TimedOutReadsLeaveNothingBehind) {
+// Covers: REG_R75
+TEST_F(ReadsTest, TimedOutReadsLeaveNothingBehind) {
   for (uint64_t ticket = 1; ticket <= 10'000; ++ticket) {
     ask(ticket, 1ms);
     reads.question(at(0ms));
@@ -153,7 +158,8 @@ TEST_F(ReadsTest, REG_R75_TimedOutReadsLeaveNothingBehind) {
   EXPECT_EQ(reads.question(at(1h)), 0u);
 }
 
-TEST_F(ReadsTest, REG_R76_FailAllEndsEachOnce) {
+// Covers: REG_R76
+TEST_F(ReadsTest, FailAllEndsEachOnce) {
   ask(1);
   reads.confirmed(reads.question(at(0ms)), Index(5));
   ask(2);

@@ -38,7 +38,8 @@ struct RenewalsTest : ::testing::Test {
 
 using Attempts = std::vector<uint64_t>;
 
-TEST(RenewReplyTest, T3_OneThatNamesMoreTimersThanAMessageMaySaysOfTheRestThatItIsNotRenewed) {
+// Covers: T3
+TEST(RenewReplyTest, OneThatNamesMoreTimersThanAMessageMaySaysOfTheRestThatItIsNotRenewed) {
   using enum RenewReply::Coverage;
   RenewReply reply{.attempt = 1};
   for (const auto coverage : {Only, Only, AllExcept, AllExcept}) {
@@ -60,7 +61,8 @@ TEST(RenewReplyTest, T3_OneThatNamesMoreTimersThanAMessageMaySaysOfTheRestThatIt
   EXPECT_TRUE(decode(encode(Message(reply))).ok());
 }
 
-TEST_F(RenewalsTest, LT_3_NothingIsAnsweredBeforeItsRoundHeld) {
+// Covers: LT-3
+TEST_F(RenewalsTest, NothingIsAnsweredBeforeItsRoundHeld) {
   receive(1, 10ms);
   EXPECT_TRUE(renewals.unconfirmed());
   EXPECT_EQ(answered(9), Attempts{});
@@ -72,7 +74,8 @@ TEST_F(RenewalsTest, LT_3_NothingIsAnsweredBeforeItsRoundHeld) {
   EXPECT_EQ(answered(9), Attempts{});
 }
 
-TEST_F(RenewalsTest, LT_3_ARoundSpeaksOnlyForWhatWasReceivedBeforeItBegan) {
+// Covers: LT-3
+TEST_F(RenewalsTest, ARoundSpeaksOnlyForWhatWasReceivedBeforeItBegan) {
   receive(1, 10ms);
   receive(2, 11ms);
   renewals.question(Ticket(1));
@@ -87,7 +90,8 @@ TEST_F(RenewalsTest, LT_3_ARoundSpeaksOnlyForWhatWasReceivedBeforeItBegan) {
   EXPECT_EQ(answered(9), Attempts{3});
 }
 
-TEST_F(RenewalsTest, LT_3_TheStateOfThatMomentMustBeApplied) {
+// Covers: LT-3
+TEST_F(RenewalsTest, TheStateOfThatMomentMustBeApplied) {
   receive(1, 10ms);
   renewals.question(Ticket(1));
   renewals.confirmed(Ticket(1), Index(5));
@@ -95,7 +99,8 @@ TEST_F(RenewalsTest, LT_3_TheStateOfThatMomentMustBeApplied) {
   EXPECT_EQ(answered(5), Attempts{1});
 }
 
-TEST_F(RenewalsTest, LT_3_REG_R67_ALeaderThatHasNotAppliedItsFirstEntryAnswersNothing) {
+// Covers: LT-3 REG_R67
+TEST_F(RenewalsTest, ALeaderThatHasNotAppliedItsFirstEntryAnswersNothing) {
   keeper.follow();
   receive(1, 10ms);
   renewals.question(Ticket(1));
@@ -105,7 +110,8 @@ TEST_F(RenewalsTest, LT_3_REG_R67_ALeaderThatHasNotAppliedItsFirstEntryAnswersNo
   EXPECT_EQ(answered(9), Attempts{1});
 }
 
-TEST_F(RenewalsTest, LT_3_AChangeOfRoleDropsAllOfThem) {
+// Covers: LT-3
+TEST_F(RenewalsTest, AChangeOfRoleDropsAllOfThem) {
   receive(1, 10ms);
   renewals.question(Ticket(1));
   receive(2, 11ms);
@@ -115,7 +121,8 @@ TEST_F(RenewalsTest, LT_3_AChangeOfRoleDropsAllOfThem) {
   EXPECT_EQ(answered(9), Attempts{});
 }
 
-TEST_F(RenewalsTest, LT_2_TheDeadlineCountsFromTheReceiptNotTheAnswer) {
+// Covers: LT-2
+TEST_F(RenewalsTest, TheDeadlineCountsFromTheReceiptNotTheAnswer) {
   receive(1, 10ms);
   renewals.question(Ticket(1));
   renewals.confirmed(Ticket(1), Index(5));
@@ -124,7 +131,8 @@ TEST_F(RenewalsTest, LT_2_TheDeadlineCountsFromTheReceiptNotTheAnswer) {
   EXPECT_TRUE(keeper.collect(at(110ms), 10));
 }
 
-TEST_F(RenewalsTest, S32_ALookIsAnsweredLikeARenewalAndSaysWhatIsLeft) {
+// Covers: S-32
+TEST_F(RenewalsTest, ALookIsAnsweredLikeARenewalAndSaysWhatIsLeft) {
   keeper.apply(kCoordination, {TimerOp::Kind::Arm, TimerId(2), Generation(0), 50ms, {}}, at(0ms));
   RenewRequest look{.attempt = 9, .looks = {TimerId(1), TimerId(2), TimerId(3)}};
   renewals.receive({ReplicaId(7), at(10ms), look});
@@ -140,7 +148,8 @@ TEST_F(RenewalsTest, S32_ALookIsAnsweredLikeARenewalAndSaysWhatIsLeft) {
   EXPECT_FALSE(keeper.collect(at(99ms), 1)->timers.empty()) << "and has renewed nothing";
 }
 
-TEST_F(RenewalsTest, LT_4_AnEndProposedInBetweenIsNotAcknowledged) {
+// Covers: LT-4
+TEST_F(RenewalsTest, AnEndProposedInBetweenIsNotAcknowledged) {
   receive(1, 99ms);
   renewals.question(Ticket(1));
   ASSERT_TRUE(keeper.collect(at(100ms), 10));

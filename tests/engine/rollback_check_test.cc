@@ -12,7 +12,7 @@ namespace {
 
 // ---- what is remembered
 
-TEST(PeerMarksTest, OnlyRise) {
+TEST(PeerMarksTest, AnOlderTermPositionOrBootOfAPeerChangesNoMark) {
   PeerMarks marks({});
   EXPECT_FALSE(marks.take_changed());
   marks.held(StoreId(2), Term(4), {Index(10), Term(3)});
@@ -69,7 +69,8 @@ struct Asked : ::testing::Test {
   std::optional<RollbackCheck> check;
 };
 
-TEST_F(Asked, FLT_P15_WhatTheDiskHoldsIsInOrder) {
+// Covers: FLT_P15
+TEST_F(Asked, WhatTheDiskHoldsIsInOrder) {
   EXPECT_FALSE(answer({}));
   EXPECT_FALSE(answer({.boot = BootCounter(5), .start = 77, .term = Term(4), .match = {Index(20), Term(3)}}));
   EXPECT_FALSE(
@@ -81,7 +82,8 @@ TEST_F(Asked, FLT_P15_WhatTheDiskHoldsIsInOrder) {
   EXPECT_TRUE(check->answered(ReplicaId(2)));
 }
 
-TEST_F(Asked, FLT_P15_WhatTheDiskLacksIsSaidInASentence) {
+// Covers: FLT_P15
+TEST_F(Asked, WhatTheDiskLacksIsSaidInASentence) {
   EXPECT_NE(answer({.term = Term(5)})->find("in term 5, the disk knows term 4"), std::string::npos);
   EXPECT_NE(answer({.term = Term(4), .match = {Index(21), Term(3)}})->find("entry 21 acknowledged in term 4"),
             std::string::npos);
@@ -127,7 +129,8 @@ TEST_F(Asked, PeersAreAskedAgainUntilAMajorityHasAnsweredAndThenOnceForEachConne
   EXPECT_EQ(check->due(now + 30s, false).size(), 2u);
 }
 
-TEST_F(Asked, FLT_M12_WithoutALeaderThoseWhoHaveAnsweredAreAskedAgainOnceInAnElectionTimeout) {
+// Covers: FLT_M12
+TEST_F(Asked, WithoutALeaderThoseWhoHaveAnsweredAreAskedAgainOnceInAnElectionTimeout) {
   LaggingTime now(1s);
   check->connected(ReplicaId(2));
   EXPECT_EQ(check->due(now, true).size(), 1u);
@@ -159,7 +162,8 @@ struct AskedOfMembers : Asked {
   Position at{Index(5), Term(2)};  // of the configuration in force
 };
 
-TEST_F(AskedOfMembers, FLT_M12_AMajorityOfThoseInForceOrOfSettledOnesIsEnough) {
+// Covers: FLT_M12
+TEST_F(AskedOfMembers, AMajorityOfThoseInForceOrOfSettledOnesIsEnough) {
   const auto enough = [&] { return check->enough(members({1, 2, 3}), at); };
   EXPECT_FALSE(enough());
   told(4, {{Index(4), Term(2)}, members({1, 4, 5})});
@@ -176,7 +180,8 @@ TEST_F(AskedOfMembers, FLT_M12_AMajorityOfThoseInForceOrOfSettledOnesIsEnough) {
   EXPECT_FALSE(enough());
 }
 
-TEST_F(AskedOfMembers, FLT_M12_AJointConfigurationMayBeOver) {
+// Covers: FLT_M12
+TEST_F(AskedOfMembers, AJointConfigurationMayBeOver) {
   raft::Configuration joint = members({1, 4, 5});
   joint.outgoing = members({1, 2, 3}).voters;
   told(4, {at, joint});
@@ -187,14 +192,16 @@ TEST_F(AskedOfMembers, FLT_M12_AJointConfigurationMayBeOver) {
   EXPECT_TRUE(check->enough(joint, at)) << "and stays over";
 }
 
-TEST_F(AskedOfMembers, FLT_P15_AReplicaWhoseDiskWasExchangedIsNotCountedAsAMember) {
+// Covers: FLT_P15
+TEST_F(AskedOfMembers, AReplicaWhoseDiskWasExchangedIsNotCountedAsAMember) {
   raft::Configuration newer = members({1, 2});
   newer.voters.front().store = StoreId(998);
   told(2, {{Index(9), Term(9)}, newer});
   EXPECT_FALSE(check->enough(members({1, 4, 5}), at));
 }
 
-TEST_F(AskedOfMembers, FLT_S12_AClaimCountsUntilItsAuthorTakesItBackOrAnotherDiskHasItsPlace) {
+// Covers: FLT_S12
+TEST_F(AskedOfMembers, AClaimCountsUntilItsAuthorTakesItBackOrAnotherDiskHasItsPlace) {
   const raft::Configuration three = members({1, 2, 3});
   const auto no_entries = [](Index) { return std::optional<Term>(); };
   const RollbackCheck::Holds disk{{}, {}, no_entries};
@@ -219,7 +226,8 @@ TEST_F(AskedOfMembers, FLT_S12_AClaimCountsUntilItsAuthorTakesItBackOrAnotherDis
 }
 
 // A disk that was set back to before the disks of all its peers were exchanged waited for ever.
-TEST_F(AskedOfMembers, REG_F84_FLT_P15_AClaimCountsIfAnotherOneNamesTheDiskOfItsAuthor) {
+// Covers: REG_F84 FLT_P15
+TEST_F(AskedOfMembers, AClaimCountsIfAnotherOneNamesTheDiskOfItsAuthor) {
   const raft::Configuration three = members({1, 2, 3});
   raft::Configuration exchanged = three;
   exchanged.voters[1].store = StoreId(202);
@@ -264,7 +272,8 @@ struct SetBackTest : ThreeReplicas {
   }
 };
 
-TEST_F(SetBackTest, FLT_P15_UntilAMajorityHasAnsweredARestartedReplicaNeitherVotesNorAcknowledges) {
+// Covers: FLT_P15
+TEST_F(SetBackTest, UntilAMajorityHasAnsweredARestartedReplicaNeitherVotesNorAcknowledges) {
   cluster.crash(follower);
   lose_answers({leader, third});
   cluster.start(follower);
@@ -281,7 +290,8 @@ TEST_F(SetBackTest, FLT_P15_UntilAMajorityHasAnsweredARestartedReplicaNeitherVot
   EXPECT_EQ(cluster.run(follower, "add 1"), "1");
 }
 
-TEST_F(SetBackTest, FLT_P15_ADiskSetBackBeforeAnAcknowledgementIsNoticedByWhoeverRemembers) {
+// Covers: FLT_P15
+TEST_F(SetBackTest, ADiskSetBackBeforeAnAcknowledgementIsNoticedByWhoeverRemembers) {
   cluster.crash(third);  // the follower is needed from here on
   const Disk image = cluster.node(follower).disk;
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
@@ -294,7 +304,8 @@ TEST_F(SetBackTest, FLT_P15_ADiskSetBackBeforeAnAcknowledgementIsNoticedByWhoeve
   EXPECT_TRUE(cluster.node(follower).pending.empty());
 }
 
-TEST_F(SetBackTest, FLT_P15_AVoteIsRememberedByTheCandidate) {
+// Covers: FLT_P15
+TEST_F(SetBackTest, AVoteIsRememberedByTheCandidate) {
   const Disk image = cluster.node(follower).disk;
   cluster.crash(leader);
   const uint64_t next = cluster.leader();
@@ -308,7 +319,8 @@ TEST_F(SetBackTest, FLT_P15_AVoteIsRememberedByTheCandidate) {
 }
 
 // The disk knows the term but not the vote in it: it would be given again, to another candidate.
-TEST_F(SetBackTest, FLT_P15_AVoteInATermThatTheDiskKnowsIsDemandedOfIt) {
+// Covers: FLT_P15
+TEST_F(SetBackTest, AVoteInATermThatTheDiskKnowsIsDemandedOfIt) {
   const Disk image = cluster.node(follower).disk;
   cluster.crash(leader);
   const uint64_t next = cluster.leader();
@@ -324,7 +336,8 @@ TEST_F(SetBackTest, FLT_P15_AVoteInATermThatTheDiskKnowsIsDemandedOfIt) {
 }
 
 // The first append of a term truncates what an older leader had sent, and the log gets shorter: its length proves nothing.
-TEST_F(SetBackTest, FLT_P15_FLT_D10_ALongerTailOfAnOlderTermIsNoAcknowledgement) {
+// Covers: FLT_P15 FLT_D10
+TEST_F(SetBackTest, ALongerTailOfAnOlderTermIsNoAcknowledgement) {
   cluster.crash(third);
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
   ASSERT_EQ(cluster.run(leader, "add 1"), "2");
@@ -344,7 +357,8 @@ TEST_F(SetBackTest, FLT_P15_FLT_D10_ALongerTailOfAnOlderTermIsNoAcknowledgement)
 }
 
 // A leader's disk is one of the majority, though no other replica acknowledges what it holds.
-TEST_F(SetBackTest, FLT_P15_WhatALeaderCountedOfItsOwnDiskIsRememberedByItsFollowers) {
+// Covers: FLT_P15
+TEST_F(SetBackTest, WhatALeaderCountedOfItsOwnDiskIsRememberedByItsFollowers) {
   cluster.crash(third);
   const Disk image = cluster.node(leader).disk;
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
@@ -354,7 +368,8 @@ TEST_F(SetBackTest, FLT_P15_WhatALeaderCountedOfItsOwnDiskIsRememberedByItsFollo
   ASSERT_TRUE(becomes(leader, ReplicaState::Quarantine));
 }
 
-TEST_F(SetBackTest, FLT_P15_ASecondStartFromTheSameImageIsNoticedByItsNumber) {
+// Covers: FLT_P15
+TEST_F(SetBackTest, ASecondStartFromTheSameImageIsNoticedByItsNumber) {
   cluster.crash(follower);
   const Disk image = cluster.node(follower).disk;
   cluster.start(follower);
@@ -367,7 +382,8 @@ TEST_F(SetBackTest, FLT_P15_ASecondStartFromTheSameImageIsNoticedByItsNumber) {
   EXPECT_NE(reason(follower).find("for the second time"), std::string::npos) << reason(follower);
 }
 
-TEST_F(SetBackTest, FLT_P15_MarksOutliveTheProcessThatHasThem) {
+// Covers: FLT_P15
+TEST_F(SetBackTest, MarksOutliveTheProcessThatHasThem) {
   const Disk image = cluster.node(follower).disk;
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
   ASSERT_EQ(cluster.run(leader, "add 1"), "2");
@@ -382,7 +398,8 @@ TEST_F(SetBackTest, FLT_P15_MarksOutliveTheProcessThatHasThem) {
   EXPECT_EQ(cluster.run(third, "add 1"), "3") << "the other two go on";
 }
 
-TEST_F(SetBackTest, FLT_P18_ACopyOfAnotherReplicasDirectoryIsKnownByItsOwnLog) {
+// Covers: FLT_P18
+TEST_F(SetBackTest, ACopyOfAnotherReplicasDirectoryIsKnownByItsOwnLog) {
   for (const uint64_t owner : {leader, third}) {
     set_back(follower, cluster.node(owner).disk);
     cluster.pass(2s);
@@ -397,7 +414,8 @@ TEST_F(SetBackTest, FLT_P18_ACopyOfAnotherReplicasDirectoryIsKnownByItsOwnLog) {
   EXPECT_EQ(cluster.run(third, "add 1"), "1") << "the other two go on";
 }
 
-TEST_F(SetBackTest, FLT_P15_ALateAnswerCountsTooAsLongAsTheDiskLacksSomething) {
+// Covers: FLT_P15
+TEST_F(SetBackTest, ALateAnswerCountsTooAsLongAsTheDiskLacksSomething) {
   const Disk image = cluster.node(follower).disk;
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
   bool leader_answers = false;
@@ -413,7 +431,8 @@ TEST_F(SetBackTest, FLT_P15_ALateAnswerCountsTooAsLongAsTheDiskLacksSomething) {
   ASSERT_TRUE(becomes(follower, ReplicaState::Quarantine));
 }
 
-TEST_F(SetBackTest, FLT_P15_ComesBackThroughAReplace) {
+// Covers: FLT_P15
+TEST_F(SetBackTest, ComesBackThroughAReplace) {
   const Disk image = cluster.node(follower).disk;
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
   set_back(follower, image);
@@ -430,7 +449,8 @@ TEST_F(SetBackTest, FLT_P15_ComesBackThroughAReplace) {
   ASSERT_TRUE(becomes(follower, ReplicaState::Ready));
 }
 
-TEST_F(SetBackTest, FLT_D10_ADiskThatLostWhatItHadSyncedIsNoticed) {
+// Covers: FLT_D10
+TEST_F(SetBackTest, ADiskThatLostWhatItHadSyncedIsNoticed) {
   cluster.crash(third);
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
   ASSERT_EQ(cluster.run(leader, "add 1"), "2");
@@ -459,7 +479,8 @@ struct HalfADiskTest : SetBackTest {
   bool voted(uint64_t id) { return bool(cluster.node(id).disk.hard_state.vote); }
 };
 
-TEST_F(HalfADiskTest, REG_R87_OneWithoutItsHardStateVotesInNoTermThatItMayHaveVotedIn) {
+// Covers: REG_R87
+TEST_F(HalfADiskTest, OneWithoutItsHardStateVotesInNoTermThatItMayHaveVotedIn) {
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
   for (const uint64_t id : {follower, third}) ASSERT_TRUE(voted(id)) << id;
   lose_hard_state(follower);
@@ -470,7 +491,8 @@ TEST_F(HalfADiskTest, REG_R87_OneWithoutItsHardStateVotesInNoTermThatItMayHaveVo
   EXPECT_TRUE(cluster.node(follower).pending.empty());
 }
 
-TEST_F(HalfADiskTest, REG_R87_TwoWithoutTheirHardStatesStopAndSaySo) {
+// Covers: REG_R87
+TEST_F(HalfADiskTest, TwoWithoutTheirHardStatesStopAndSaySo) {
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
   for (const uint64_t id : {follower, third}) lose_hard_state(id);
   for (const uint64_t id : {follower, third}) {
@@ -483,7 +505,8 @@ TEST_F(HalfADiskTest, REG_R87_TwoWithoutTheirHardStatesStopAndSaySo) {
   for (const uint64_t id : {follower, third}) EXPECT_EQ(state(id), ReplicaState::Quarantine) << id;
 }
 
-TEST_F(HalfADiskTest, REG_R87_AHardStateWithoutItsLogIsRefusedWithOneOrTwoMembers) {
+// Covers: REG_R87
+TEST_F(HalfADiskTest, AHardStateWithoutItsLogIsRefusedWithOneOrTwoMembers) {
   ASSERT_EQ(cluster.run(leader, "add 1"), "1");
   for (const uint64_t id : {follower, third}) {
     const absl::Status opened = lose_log(id);

@@ -27,12 +27,14 @@ struct RoundTripsTest : ::testing::Test {
   }
 };
 
-TEST_F(RoundTripsTest, FLT_N13_TenInAnElectionTimeoutAreNotWarnedOf) {
+// Covers: FLT_N13
+TEST_F(RoundTripsTest, TenInAnElectionTimeoutAreNotWarnedOf) {
   for (int i = 0; i < 20; ++i) beat(30ms);
   EXPECT_THAT(trips.warnings(), IsEmpty());
 }
 
-TEST_F(RoundTripsTest, FLT_N13_FewerThanTenRoundTripsAreWarnedOfWithTheOptionToSet) {
+// Covers: FLT_N13
+TEST_F(RoundTripsTest, FewerThanTenRoundTripsAreWarnedOfWithTheOptionToSet) {
   for (int i = 0; i < 3; ++i) beat(31ms);
   EXPECT_THAT(trips.warnings(), IsEmpty()) << "too few to judge by";
   beat(31ms);
@@ -42,7 +44,8 @@ TEST_F(RoundTripsTest, FLT_N13_FewerThanTenRoundTripsAreWarnedOfWithTheOptionToS
                   "set election_timeout to at least ten round trips on every replica"));
 }
 
-TEST_F(RoundTripsTest, FLT_N13_OneQuickAnswerOfTheLastFewShowsThatTheWayIsShort) {
+// Covers: FLT_N13
+TEST_F(RoundTripsTest, OneQuickAnswerOfTheLastFewShowsThatTheWayIsShort) {
   for (int i = 0; i < 4; ++i) beat(200ms);
   beat(1ms);
   EXPECT_THAT(trips.warnings(), IsEmpty());
@@ -50,7 +53,8 @@ TEST_F(RoundTripsTest, FLT_N13_OneQuickAnswerOfTheLastFewShowsThatTheWayIsShort)
   EXPECT_THAT(trips.warnings(), ElementsAre(HasSubstr("at least 200 ms"))) << "it is long ago";
 }
 
-TEST_F(RoundTripsTest, FLT_N13_PreVotesAreMeasuredWhereNoElectionSucceeds) {
+// Covers: FLT_N13
+TEST_F(RoundTripsTest, PreVotesAreMeasuredWhereNoElectionSucceeds) {
   for (int i = 0; i < 4; ++i) {
     const auto kind = raft::VoteKind::Pre;
     trips.sent(kPeer, raft::VoteRequest{.kind = kind, .term = Term(9), .round = ++round}, now);
@@ -81,7 +85,8 @@ TEST_F(RoundTripsTest, ALostAnswerIsGivenUpAndANewConnectionBeginsAnew) {
   EXPECT_THAT(trips.warnings(), IsEmpty());
 }
 
-TEST(UnrestTest, FLT_N14_TermsThatChangeAgainAndAgainAreToldToEverybody) {
+// Covers: FLT_N14
+TEST(UnrestTest, TermsThatChangeAgainAndAgainAreToldToEverybody) {
   Unrest unrest(300ms);
   LaggingTime now(1h);
   uint64_t term = 50;

@@ -28,7 +28,8 @@ TEST(RouterTest, EntriesMustFollowWithoutAGap) {
   EXPECT_THROW(rig.flush(), CheckFailure);
 }
 
-TEST(RouterTest, FLT_V2_AnEntryOrCommandOfALaterVersionStopsTheReplicaBeforeIt) {
+// Covers: FLT_V02
+TEST(RouterTest, AnEntryOrCommandOfALaterVersionStopsTheReplicaBeforeIt) {
   Rig kind;
   EXPECT_THROW(kind.add(static_cast<raft::EntryKind>(9), {}), CheckFailure);
   Rig command;
@@ -36,7 +37,8 @@ TEST(RouterTest, FLT_V2_AnEntryOrCommandOfALaterVersionStopsTheReplicaBeforeIt) 
   EXPECT_EQ(command.router->applied().index, Index(1));
 }
 
-TEST(RouterTest, S42_RegistrationIsOnlyForTheMembersOwnStore) {
+// Covers: S-42
+TEST(RouterTest, RegistrationIsOnlyForTheMembersOwnStore) {
   Rig rig;
   rig.enroll({ReplicaId(1), StoreId(99), BootCounter(9)});
   rig.enroll({ReplicaId(3), StoreId(11), BootCounter(1)});
@@ -47,7 +49,8 @@ TEST(RouterTest, S42_RegistrationIsOnlyForTheMembersOwnStore) {
   EXPECT_EQ(rig.ask(kOne, 1, "add 1").bytes, "1");
 }
 
-TEST(RouterTest, S41_ARepeatIsAnsweredFromMemoryAndNotExecuted) {
+// Covers: S-41
+TEST(RouterTest, ARepeatIsAnsweredFromMemoryAndNotExecuted) {
   Rig rig;
   rig.enroll(kOne);
   const Answer first = rig.ask(kOne, 1, "add 5");
@@ -59,7 +62,8 @@ TEST(RouterTest, S41_ARepeatIsAnsweredFromMemoryAndNotExecuted) {
   EXPECT_EQ(rig.counter().total(), 6);
 }
 
-TEST(RouterTest, S41_ARepeatWithinOneBatchIsExecutedOnce) {
+// Covers: S-41
+TEST(RouterTest, ARepeatWithinOneBatchIsExecutedOnce) {
   Rig rig;
   rig.enroll(kOne);
   for (const uint64_t sequence : {1, 1, 2, 1}) {
@@ -71,7 +75,8 @@ TEST(RouterTest, S41_ARepeatWithinOneBatchIsExecutedOnce) {
   for (const Answer& answer : seen.answers) EXPECT_EQ(answer.bytes, answer.request.sequence == Sequence(1) ? "1" : "2");
 }
 
-TEST(RouterTest, S42_UnknownOriginComesBeforeStoredBeforeRetired) {
+// Covers: S-42
+TEST(RouterTest, UnknownOriginComesBeforeStoredBeforeRetired) {
   Rig rig;
   EXPECT_EQ(rig.ask(kOne, 1, "add 1").refused, Reason::UnknownOrigin);
   rig.enroll(kOne);
@@ -84,7 +89,8 @@ TEST(RouterTest, S42_UnknownOriginComesBeforeStoredBeforeRetired) {
   EXPECT_EQ(rig.counter().total(), 2);
 }
 
-TEST(RouterTest, S44_TheSameIdWithAnotherCommandOrMachineIsRefused) {
+// Covers: S-44
+TEST(RouterTest, TheSameIdWithAnotherCommandOrMachineIsRefused) {
   Rig rig;
   rig.enroll(kOne);
   rig.ask(kOne, 1, "add 1");
@@ -93,7 +99,8 @@ TEST(RouterTest, S44_TheSameIdWithAnotherCommandOrMachineIsRefused) {
   EXPECT_EQ(rig.counter(kSecond).total(), 0);
 }
 
-TEST(RouterTest, S42_ANewerBootReplacesTheOlderAndStartsItsSequencesAgain) {
+// Covers: S-42
+TEST(RouterTest, ANewerBootReplacesTheOlderAndStartsItsSequencesAgain) {
   Rig rig;
   rig.enroll(kOne);
   rig.ask(kOne, 1, "add 1");
@@ -127,7 +134,8 @@ TEST(RouterTest, ConsecutiveRequestsOfOneMachineAreOneCall) {
   EXPECT_EQ(rig.counter(kSecond).batches(), (std::vector<size_t>{1}));
 }
 
-TEST(RouterTest, S43_QueuedThenFinalAreTwoAnswersUnderOneId) {
+// Covers: S-43
+TEST(RouterTest, QueuedThenFinalAreTwoAnswersUnderOneId) {
   Rig rig;
   rig.enroll(kOne);
   EXPECT_EQ(rig.ask(kOne, 1, "wait").stage, Stage::Queued);
@@ -163,7 +171,8 @@ FireTimers firing(uint64_t term, uint64_t generation = 1) {
   return {Term(term), kCoordination, {{TimerId(3), Generation(generation)}}};
 }
 
-TEST(RouterTest, LT_4_INV_L13_TimersFireOnlyInTheTermOfTheNewestLeaderStart) {
+// Covers: LT-4 INV_L13
+TEST(RouterTest, TimersFireOnlyInTheTermOfTheNewestLeaderStart) {
   Rig rig;
   rig.lead(2);
   rig.enroll(kOne);
@@ -181,7 +190,8 @@ TEST(RouterTest, LT_4_INV_L13_TimersFireOnlyInTheTermOfTheNewestLeaderStart) {
   EXPECT_EQ(rig.counter().fired().size(), 1u);
 }
 
-TEST(RouterTest, LT_4_AnotherGenerationDoesNotFire) {
+// Covers: LT-4
+TEST(RouterTest, AnotherGenerationDoesNotFire) {
   Rig rig;
   rig.lead(2);
   rig.enroll(kOne);
@@ -217,7 +227,8 @@ TEST(RouterTest, AConfigurationReplacesTheFormer) {
 
 // One history of random entries; a copy restored from the incremental checkpoints at any step is indistinguishable from the
 // original by anything that comes later, including retired marks and the term guard.
-TEST(RouterTest, S44_ARestoredReplicaBehavesLikeTheOriginalFromAnyStepOn) {
+// Covers: S-44
+TEST(RouterTest, ARestoredReplicaBehavesLikeTheOriginalFromAnyStepOn) {
   size_t refusals = 0, repeats = 0;
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(seed);
@@ -334,7 +345,8 @@ TEST(RouterTest, BatchBoundariesLeaveNoTrace) {
   }
 }
 
-TEST(RouterTest, INV_R14_TheDigestCoversMembersOriginsTermAndMachines) {
+// Covers: INV_R14
+TEST(RouterTest, TheDigestCoversMembersOriginsTermAndMachines) {
   const auto digest_after = [](auto change) {
     Rig rig;
     rig.enroll(kOne);
@@ -358,7 +370,8 @@ TEST(RouterTest, INV_R14_TheDigestCoversMembersOriginsTermAndMachines) {
   EXPECT_EQ(std::set<uint64_t>(digests.begin(), digests.end()).size(), digests.size());
 }
 
-TEST(RouterTest, INV_R14_DigestsAreThoseOfTheirIndexHoweverEntriesAreBatched) {
+// Covers: INV_R14
+TEST(RouterTest, DigestsAreThoseOfTheirIndexHoweverEntriesAreBatched) {
   const auto notes = [](size_t batch) {
     Rig rig(false, {kCoordination, kSecond}, 4);
     rig.add(raft::EntryKind::Genesis, coordkit::encode(genesis()));
@@ -389,7 +402,8 @@ TEST(RouterTest, ADigestOfAReplicaChangesNothingAndIsReported) {
   EXPECT_EQ(rig.router->digest(), before);
 }
 
-TEST(RouterTest, FLT_M06_ACheckpointInTheMiddleOfAChangeHoldsBothHalves) {
+// Covers: FLT_M06
+TEST(RouterTest, ACheckpointInTheMiddleOfAChangeHoldsBothHalves) {
   const raft::Configuration joint{.voters = {{ReplicaId(1), StoreId(11), "a"}, {ReplicaId(2), StoreId(12), "b"}},
                                   .outgoing = {{ReplicaId(1), StoreId(11), "a"}, {ReplicaId(3), StoreId(13), "c"}},
                                   .learners = {{ReplicaId(3), StoreId(33), "c"}}};
@@ -429,7 +443,8 @@ TEST(RouterTest, TimersAreEnumeratedAfterARestore) {
   EXPECT_EQ(timers[1].op.group.node, ReplicaId(7));
 }
 
-TEST(RouterTest, FLT_D08_AWholeCheckpointIsTheSameStateWhateverWasStoredBefore) {
+// Covers: FLT_D08
+TEST(RouterTest, AWholeCheckpointIsTheSameStateWhateverWasStoredBefore) {
   Rig rig;
   rig.enroll(kOne);
   rig.enroll(kTwo);  // and is never heard of again
@@ -463,7 +478,8 @@ TEST(RouterTest, AMachineThatCannotWriteAllItsRowsAnewIsNamed) {
   EXPECT_NE(status.message().find("machine 2"), std::string::npos);
 }
 
-TEST(RouterTest, FLT_A7_ARowThatIsNotItsMachinesGetsIntoNoCheckpointAndTheMachineIsNamed) {
+// Covers: FLT_A07
+TEST(RouterTest, ARowThatIsNotItsMachinesGetsIntoNoCheckpointAndTheMachineIsNamed) {
   for (const std::string& key : {row_prefix(kCoordination) + "state", std::string("state"), row_prefix(kSecond).substr(0, 7),
                                  row_prefix(kSecond) + std::string(kStateKeyBytesMax - 7, 'k')}) {
     Rig rig;

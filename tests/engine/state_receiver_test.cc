@@ -133,7 +133,8 @@ TEST_F(StateReceiverTest, AnotherPositionIsComparedAndOnlyWhatChangedIsFetched) 
   EXPECT_EQ(install->at, next.at);
 }
 
-TEST_F(StateReceiverTest, REG_R70_AnOfferOfANewerTermReplacesOneThatStandsStill) {
+// Covers: REG_R70
+TEST_F(StateReceiverTest, AnOfferOfANewerTermReplacesOneThatStandsStill) {
   receiver.offered(leader, offer(50), now);
   collect();
   ASSERT_TRUE(question());
@@ -144,7 +145,8 @@ TEST_F(StateReceiverTest, REG_R70_AnOfferOfANewerTermReplacesOneThatStandsStill)
   EXPECT_EQ(question()->at.index, Index(40));
 }
 
-TEST_F(StateReceiverTest, REG_R69_NothingReplacesAnInstall) {
+// Covers: REG_R69
+TEST_F(StateReceiverTest, NothingReplacesAnInstall) {
   receiver.offered(leader, offer(50), now);
   fetch();
   ASSERT_TRUE(install);
@@ -168,7 +170,8 @@ TEST_F(StateReceiverTest, ACheckpointUnderWayIsWaitedFor) {
   EXPECT_TRUE(install);
 }
 
-TEST_F(StateReceiverTest, REG_R72_QuestionsAreRepeatedEverMoreSlowly) {
+// Covers: REG_R72
+TEST_F(StateReceiverTest, QuestionsAreRepeatedEverMoreSlowly) {
   receiver.offered(leader, offer(50), now);
   size_t asked = 0;
   for (int i = 0; i < 600; ++i, now += 1s) {

@@ -34,7 +34,8 @@ struct StateRepairTest : ThreeReplicas {
   }
 };
 
-TEST_F(StateRepairTest, FLT_D08_ALeaderThatMeetsARottenRowWritesItsStateAnewAndTheNewMemberGoesOn) {
+// Covers: FLT_D08
+TEST_F(StateRepairTest, ALeaderThatMeetsARottenRowWritesItsStateAnewAndTheNewMemberGoesOn) {
   leave_behind();
   made.node(leader).rotten = true;
   made.filter = {};
@@ -50,7 +51,8 @@ TEST_F(StateRepairTest, FLT_D08_ALeaderThatMeetsARottenRowWritesItsStateAnewAndT
       << "what was written is the whole state";
 }
 
-TEST_F(StateRepairTest, FLT_D08_RowsThatRotOnEveryReplicaAreAllMended) {
+// Covers: FLT_D08
+TEST_F(StateRepairTest, RowsThatRotOnEveryReplicaAreAllMended) {
   leave_behind();
   for (const uint64_t id : {leader, follower, third}) made.node(id).rotten = true;
   made.filter = {};
@@ -63,7 +65,8 @@ TEST_F(StateRepairTest, FLT_D08_RowsThatRotOnEveryReplicaAreAllMended) {
   EXPECT_EQ(made.run(leader, "add 1"), "31");
 }
 
-TEST_F(StateRepairTest, FLT_D15_AStoreThatHasLostEverythingGetsAWholeCheckpointAtOnce) {
+// Covers: FLT_D15
+TEST_F(StateRepairTest, AStoreThatHasLostEverythingGetsAWholeCheckpointAtOnce) {
   work(3);
   const size_t before = made.node(follower).checkpoints_taken;
   made.node(follower).disk.table = Table();
@@ -75,7 +78,8 @@ TEST_F(StateRepairTest, FLT_D15_AStoreThatHasLostEverythingGetsAWholeCheckpointA
   ASSERT_TRUE(made.until([&] { return made.engine(follower).status().digest == made.engine(leader).status().digest; }));
 }
 
-TEST_F(StateRepairTest, FLT_D22_INV_S10_ACheckpointThatFailsOnItsWayIsFollowedByAWholeOne) {
+// Covers: FLT_D22 INV_S10
+TEST_F(StateRepairTest, ACheckpointThatFailsOnItsWayIsFollowedByAWholeOne) {
   made.node(leader).checkpoints = false;
   work(7);
   const size_t before = made.node(leader).checkpoints_taken;
@@ -90,7 +94,8 @@ TEST_F(StateRepairTest, FLT_D22_INV_S10_ACheckpointThatFailsOnItsWayIsFollowedBy
   EXPECT_EQ(made.engine(leader).status().checkpointed, made.engine(leader).applied());
 }
 
-TEST_F(StateRepairTest, FLT_D22_AnErrorOfTheCheckpointIsAWarningUntilAWholeOneIsDurable) {
+// Covers: FLT_D22
+TEST_F(StateRepairTest, AnErrorOfTheCheckpointIsAWarningUntilAWholeOneIsDurable) {
   const absl::Status error = make_error(Reason::StorageFailed, "cannot sync: input/output error");
   made.node(leader).checkpoints = false;
   made.post(leader, StateDamaged{error});
@@ -107,7 +112,8 @@ TEST_F(StateRepairTest, FLT_D22_AnErrorOfTheCheckpointIsAWarningUntilAWholeOneIs
   EXPECT_TRUE(made.engine(leader).status().warnings.empty()) << "it works again";
 }
 
-TEST_F(StateRepairTest, FLT_D08_WhatWasStagedInADamagedStoreIsFetchedAnew) {
+// Covers: FLT_D08
+TEST_F(StateRepairTest, WhatWasStagedInADamagedStoreIsFetchedAnew) {
   leave_behind();
   size_t chunks = 0;
   made.filter = [&](ReplicaId, ReplicaId to, const Message& message) {
@@ -130,7 +136,8 @@ TEST_F(StateRepairTest, AMachineThatCannotWriteItsRowsAnewEndsTheReplicaWithItsN
   }
 }
 
-TEST_F(StateRepairTest, FLT_D04_NoLogGoesWhileItsCheckpointWaitsForRoom) {
+// Covers: FLT_D04
+TEST_F(StateRepairTest, NoLogGoesWhileItsCheckpointWaitsForRoom) {
   work(7);
   made.node(leader).checkpoints = false;
   made.post(leader, StateWaits{absl::UnavailableError("the disk is full")});
@@ -147,7 +154,8 @@ TEST_F(StateRepairTest, FLT_D04_NoLogGoesWhileItsCheckpointWaitsForRoom) {
   ASSERT_TRUE(made.until([&] { return made.engine(leader).applied() == made.engine(follower).applied(); }));
 }
 
-TEST_F(StateRepairTest, FLT_D06_RottenEntriesThatWereAppliedAreLeftBehindByACheckpoint) {
+// Covers: FLT_D06
+TEST_F(StateRepairTest, RottenEntriesThatWereAppliedAreLeftBehindByACheckpoint) {
   work(7);
   const Index applied = made.engine(leader).applied();
   ASSERT_LT(made.node(leader).disk.table.applied().index, applied);
@@ -158,7 +166,8 @@ TEST_F(StateRepairTest, FLT_D06_RottenEntriesThatWereAppliedAreLeftBehindByAChec
 }
 
 // They are in memory until they are applied, and then a checkpoint replaces them.
-TEST_F(StateRepairTest, FLT_D06_RottenEntriesThatAreNotAppliedYetWaitForTheCheckpointThatHoldsThem) {
+// Covers: FLT_D06
+TEST_F(StateRepairTest, RottenEntriesThatAreNotAppliedYetWaitForTheCheckpointThatHoldsThem) {
   work(7);
   made.filter = [](ReplicaId, ReplicaId, const Message&) { return false; };
   made.submit(leader, "add 1");

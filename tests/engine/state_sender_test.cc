@@ -94,7 +94,8 @@ TEST_F(StateSenderTest, ReadsWhatIsAskedOneAtATimeForEachPeer) {
   EXPECT_TRUE(order<ViewRead>());
 }
 
-TEST_F(StateSenderTest, FLT_N08_TheRateLeavesRoomForOthers) {
+// Covers: FLT_N08
+TEST_F(StateSenderTest, TheRateLeavesRoomForOthers) {
   options.state_bytes_per_second = 1000;
   open();
   ask(3);
@@ -138,7 +139,8 @@ TEST_F(StateSenderTest, WhoAsksForAnotherStateIsOfferedThisOne) {
   EXPECT_TRUE(sent<StateOffer>(3));
 }
 
-TEST_F(StateSenderTest, REG_R72_APeerThatLoadsAStatePinsTheLogAndIsOfferedNoOther) {
+// Covers: REG_R72
+TEST_F(StateSenderTest, APeerThatLoadsAStatePinsTheLogAndIsOfferedNoOther) {
   open();
   EXPECT_EQ(sender.pinned(), Index(60));
   for (int i = 0; i < 100; ++i, now += options.raft.election_timeout) {
@@ -165,7 +167,8 @@ TEST_F(StateSenderTest, APeerThatHasCaughtUpReleasesTheViewAndTheLog) {
   EXPECT_EQ(sender.next_deadline(), LaggingTime::max());
 }
 
-TEST_F(StateSenderTest, FLT_D08_ARottenRowIsReportedAndNotSent) {
+// Covers: FLT_D08
+TEST_F(StateSenderTest, ARottenRowIsReportedAndNotSent) {
   open();
   ask(3);
   const ViewRead read = *order<ViewRead>();

@@ -61,7 +61,8 @@ TEST_F(StateTransferTest, AMemberThatWasAwayGetsTheStateAndTheLogAfterIt) {
 }
 
 // They were one row, and a member that needed it waited for ever.
-TEST_F(StateTransferTest, S44_INV_R20_AStateIsSentHoweverMuchTheAnswersOfOneOriginWeigh) {
+// Covers: S-44 INV_R20
+TEST_F(StateTransferTest, AStateIsSentHoweverMuchTheAnswersOfOneOriginWeigh) {
   leave_behind();
   for (int i = 0; i < 40; ++i) made.submit(leader, "result 900000");  // kept until their origin says something again
   made.pass(100ms);
@@ -94,7 +95,8 @@ TEST_F(StateTransferTest, ARowThatIsTooLargeToBeSentIsToldToTheOperator) {
   EXPECT_FALSE(told()) << "nobody asks for it any more";
 }
 
-TEST_F(StateTransferTest, S37_INV_W02_WhatIsObservedIsObservedInTheNewStateToo) {
+// Covers: S-37 INV_W02
+TEST_F(StateTransferTest, WhatIsObservedIsObservedInTheNewStateToo) {
   made.engine(third).observe(kCoordination, "stays", true);
   made.engine(third).observe(kCoordination, "goes", true);
   leave_behind();
@@ -105,7 +107,8 @@ TEST_F(StateTransferTest, S37_INV_W02_WhatIsObservedIsObservedInTheNewStateToo) 
   EXPECT_EQ(made.node(third).counter->observed(), std::set<std::string>{"stays"});
 }
 
-TEST_F(StateTransferTest, REG_R36_TheConfigurationComesWithItsIndex) {
+// Covers: REG_R36
+TEST_F(StateTransferTest, TheConfigurationComesWithItsIndex) {
   leave_behind();
   heal();
   ASSERT_TRUE(made.until([&] { return level(); }));
@@ -116,7 +119,8 @@ TEST_F(StateTransferTest, REG_R36_TheConfigurationComesWithItsIndex) {
   EXPECT_EQ(here.configuration_index, Index(1));
 }
 
-TEST_F(StateTransferTest, REG_R31_ACrashBetweenTheStateAndTheLogIsMadeUpFor) {
+// Covers: REG_R31
+TEST_F(StateTransferTest, ACrashBetweenTheStateAndTheLogIsMadeUpFor) {
   leave_behind();
   made.node(third).syncs = false;
   made.node(third).loads = false;
@@ -157,7 +161,8 @@ TEST_F(StateTransferTest, AStateThatIsInstalledInQuarantineIsNotBuilt) {
   EXPECT_EQ(made.engine(third).status().state, ReplicaState::Quarantine);
 }
 
-TEST_F(StateTransferTest, REG_R69_OneInstallAtATimeAndTheNewerStateStays) {
+// Covers: REG_R69
+TEST_F(StateTransferTest, OneInstallAtATimeAndTheNewerStateStays) {
   leave_behind();
   made.node(third).installs = false;
   heal();
@@ -173,7 +178,8 @@ TEST_F(StateTransferTest, REG_R69_OneInstallAtATimeAndTheNewerStateStays) {
   EXPECT_EQ(made.node(third).counter->total(), 50);
 }
 
-TEST_F(StateTransferTest, REG_R72_ALoadOfTenMinutesSucceedsOnceAndTheLogWaitsForIt) {
+// Covers: REG_R72
+TEST_F(StateTransferTest, ALoadOfTenMinutesSucceedsOnceAndTheLogWaitsForIt) {
   leave_behind();
   made.node(third).loads = false;
   heal();
@@ -191,7 +197,8 @@ TEST_F(StateTransferTest, REG_R72_ALoadOfTenMinutesSucceedsOnceAndTheLogWaitsFor
 }
 
 // Otherwise it would be sent one state after the other: each takes so long that by then the log behind it is long, too.
-TEST_F(StateTransferTest, FLT_O07_TheLogAfterAStateStaysUntilTheMemberHasIt) {
+// Covers: FLT_O07
+TEST_F(StateTransferTest, TheLogAfterAStateStaysUntilTheMemberHasIt) {
   leave_behind();
   made.filter = [this](ReplicaId, ReplicaId to, const Message& message) {
     const auto* append = std::get_if<raft::AppendRequest>(&message);
@@ -210,7 +217,8 @@ TEST_F(StateTransferTest, FLT_O07_TheLogAfterAStateStaysUntilTheMemberHasIt) {
   EXPECT_EQ(made.node(third).stages, stages);
 }
 
-TEST_F(StateTransferTest, FLT_O07_AMemberThatIsSentAStateSaysThatItCatchesUpAndHowFarItIs) {
+// Covers: FLT_O07
+TEST_F(StateTransferTest, AMemberThatIsSentAStateSaysThatItCatchesUpAndHowFarItIs) {
   leave_behind();
   made.node(third).loads = false;
   heal();
@@ -230,7 +238,8 @@ TEST_F(StateTransferTest, FLT_O07_AMemberThatIsSentAStateSaysThatItCatchesUpAndH
   EXPECT_FALSE(made.engine(third).status().catch_up);
 }
 
-TEST_F(StateTransferTest, FLT_O07_SoDoesOneThatTheLogReachesTooSlowly) {
+// Covers: FLT_O07
+TEST_F(StateTransferTest, SoDoesOneThatTheLogReachesTooSlowly) {
   made.filter = [this](ReplicaId, ReplicaId to, const Message& message) {
     return to.value() != third || !std::holds_alternative<raft::AppendRequest>(message);
   };
@@ -247,7 +256,8 @@ TEST_F(StateTransferTest, FLT_O07_SoDoesOneThatTheLogReachesTooSlowly) {
   ASSERT_TRUE(made.until([&] { return made.engine(third).status().state == ReplicaState::Ready; }));
 }
 
-TEST_F(StateTransferTest, FLT_O06_REG_R57_VotesAndHeartbeatsGoOnWhileMachinesAreBuilt) {
+// Covers: FLT_O06 REG_R57
+TEST_F(StateTransferTest, VotesAndHeartbeatsGoOnWhileMachinesAreBuilt) {
   leave_behind();
   made.node(third).loads = false;
   heal();
@@ -267,7 +277,8 @@ TEST_F(StateTransferTest, FLT_O06_REG_R57_VotesAndHeartbeatsGoOnWhileMachinesAre
 
 // Two of three are left, and one of them builds its machines from a state for a minute. It hears its leader and will vote for
 // no other, so it counts for the leader's office and for reads. Proposals wait for its disk.
-TEST_F(StateTransferTest, REG_R85_WhoInstallsAStateForLongCountsForTheOfficeAndForNoCommit) {
+// Covers: REG_R85
+TEST_F(StateTransferTest, WhoInstallsAStateForLongCountsForTheOfficeAndForNoCommit) {
   leave_behind();
   made.node(third).loads = false;
   heal();
@@ -299,7 +310,8 @@ TEST_F(StateTransferTest, REG_R85_WhoInstallsAStateForLongCountsForTheOfficeAndF
   ASSERT_TRUE(made.until([&] { return level(); }));
 }
 
-TEST_F(StateTransferTest, REG_R70_ALaterLeadersStateReplacesTheStreamThatBrokeOffAndSendsOnlyWhatDiffers) {
+// Covers: REG_R70
+TEST_F(StateTransferTest, ALaterLeadersStateReplacesTheStreamThatBrokeOffAndSendsOnlyWhatDiffers) {
   leave_behind();
   size_t chunks = 0;
   made.filter = [&](ReplicaId from, ReplicaId to, const Message& message) {
@@ -370,7 +382,8 @@ TEST_F(StateTransferTest, WhatIsStagedIsForgottenWhenTheLogCatchesUpAfterAll) {
 
 // ---- regression R73: calls whose entries the state has skipped
 
-TEST_F(StateTransferTest, REG_R73_ACallWhoseEntryWasSkippedIsAnsweredFromTheStoredResults) {
+// Covers: REG_R73
+TEST_F(StateTransferTest, ACallWhoseEntryWasSkippedIsAnsweredFromTheStoredResults) {
   const Ticket ticket = made.submit(third, "add 100", 5min);
   made.filter = [&](ReplicaId from, ReplicaId to, const Message&) {  // its messages get out, and none get in
     return to.value() != third || from.value() == third;
@@ -383,7 +396,8 @@ TEST_F(StateTransferTest, REG_R73_ACallWhoseEntryWasSkippedIsAnsweredFromTheStor
   EXPECT_EQ(made.ended(third, ticket).bytes, "100");
 }
 
-TEST_F(StateTransferTest, REG_R73_AQueuedCallGoesOnWaitingIfTheStateHasIt) {
+// Covers: REG_R73
+TEST_F(StateTransferTest, AQueuedCallGoesOnWaitingIfTheStateHasIt) {
   const Ticket ticket = made.submit(third, "wait", 5min);
   ASSERT_TRUE(made.until([&] { return made.answers(third, ticket) == 1; }));
   leave_behind();
@@ -395,7 +409,8 @@ TEST_F(StateTransferTest, REG_R73_AQueuedCallGoesOnWaitingIfTheStateHasIt) {
   EXPECT_EQ(made.node(third).completions[ticket].back().bytes, "woken");
 }
 
-TEST_F(StateTransferTest, REG_R73_AQueuedCallThatWasDecidedInBetweenEndsAsUnknown) {
+// Covers: REG_R73
+TEST_F(StateTransferTest, AQueuedCallThatWasDecidedInBetweenEndsAsUnknown) {
   const Ticket ticket = made.submit(third, "wait", 5min);
   ASSERT_TRUE(made.until([&] { return made.answers(third, ticket) == 1; }));
   isolate(third);
@@ -408,7 +423,8 @@ TEST_F(StateTransferTest, REG_R73_AQueuedCallThatWasDecidedInBetweenEndsAsUnknow
   EXPECT_EQ(reason_of(last.status), Reason::SequenceRetired);
 }
 
-TEST_F(StateTransferTest, REG_R73_AReadThatWaitsForAnIndexIsReleased) {
+// Covers: REG_R73
+TEST_F(StateTransferTest, AReadThatWaitsForAnIndexIsReleased) {
   leave_behind();
   heal();
   const Ticket read = made.ask(third, "total", Consistency::Linearizable, 1min);

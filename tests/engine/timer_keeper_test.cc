@@ -57,14 +57,16 @@ std::vector<uint64_t> due(TimerKeeper& keeper, LaggingTime now, size_t max = 100
 
 using Ids = std::vector<uint64_t>;
 
-TEST(TimerKeeperTest, LT_4_OnlyALeaderFires) {
+// Covers: LT-4
+TEST(TimerKeeperTest, OnlyALeaderFires) {
   TimerKeeper keeper;
   keeper.apply(kMachine, arm(1, 10ms), at(0ms));
   EXPECT_EQ(due(keeper, at(1h)), Ids{});
   EXPECT_EQ(keeper.next_deadline(), LaggingTime::max());
 }
 
-TEST(TimerKeeperTest, LT_2_ATimerIsDueItsFullDurationAfterItsApply) {
+// Covers: LT-2
+TEST(TimerKeeperTest, ATimerIsDueItsFullDurationAfterItsApply) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   keeper.apply(kMachine, arm(1, 100ms), at(5ms));
@@ -77,7 +79,8 @@ TEST(TimerKeeperTest, LT_2_ATimerIsDueItsFullDurationAfterItsApply) {
   EXPECT_EQ(due(keeper, at(1h)), Ids{});  // both are firing
 }
 
-TEST(TimerKeeperTest, LT_5_ATakeoverGivesEveryTimerItsFullDuration) {
+// Covers: LT-5
+TEST(TimerKeeperTest, ATakeoverGivesEveryTimerItsFullDuration) {
   TimerKeeper keeper;
   keeper.apply(kMachine, arm(1, 100ms), at(0ms));
   keeper.apply(kMachine, arm(2, 150ms, group_of(7, 150ms)), at(0ms));
@@ -88,7 +91,8 @@ TEST(TimerKeeperTest, LT_5_ATakeoverGivesEveryTimerItsFullDuration) {
   EXPECT_EQ(due(keeper, at(240ms)), Ids{2});
 }
 
-TEST(TimerKeeperTest, REG_F25_FLT_O04_ATakeoverOfManyTimersLooksAtNoneOfThem) {
+// Covers: REG_F25 FLT_O04
+TEST(TimerKeeperTest, ATakeoverOfManyTimersLooksAtNoneOfThem) {
   TimerKeeper keeper;
   for (uint64_t id = 1; id <= 100'000; ++id) keeper.apply(kMachine, arm(id, 100ms, group_of(id % 10)), at(0ms));
   for (int i = 1; i <= 2000; ++i) {  // otherwise 2 * 10^8 checks: the test would time out
@@ -100,7 +104,8 @@ TEST(TimerKeeperTest, REG_F25_FLT_O04_ATakeoverOfManyTimersLooksAtNoneOfThem) {
 
 // A million sessions on three processes. Elections, renewals and turns in between look at none of them, however many there are;
 // only the one process that died is scanned, once.
-TEST(TimerKeeperTest, S33_LT_5_REG_F25_ElectionsAndRenewalsOfAMillionSessionsLookAtNone) {
+// Covers: S-33 LT-5 REG_F25
+TEST(TimerKeeperTest, ElectionsAndRenewalsOfAMillionSessionsLookAtNone) {
   constexpr uint64_t kMany = 1'000'000;
   TimerKeeper keeper;
   std::map<uint64_t, RenewRequest::Group> asked;
@@ -133,7 +138,8 @@ TEST(TimerKeeperTest, S33_LT_5_REG_F25_ElectionsAndRenewalsOfAMillionSessionsLoo
   EXPECT_EQ(keeper.looks(), dead + (dead + 9'999) / 10'000 - 1) << "one more where an entry was full";
 }
 
-TEST(TimerKeeperTest, REG_F26_FLT_O04_OneThatIsRenewedLivesAmongAHundredThousandThatDie) {
+// Covers: REG_F26 FLT_O04
+TEST(TimerKeeperTest, OneThatIsRenewedLivesAmongAHundredThousandThatDie) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   constexpr uint64_t kDying = 100'000;
@@ -154,7 +160,8 @@ TEST(TimerKeeperTest, REG_F26_FLT_O04_OneThatIsRenewedLivesAmongAHundredThousand
   EXPECT_EQ(due(keeper, at(200ms)), Ids{living});
 }
 
-TEST(TimerKeeperTest, REG_F26_FLT_O04_MassDeathIsFoundInOnePassOverTheGroup) {
+// Covers: REG_F26 FLT_O04
+TEST(TimerKeeperTest, MassDeathIsFoundInOnePassOverTheGroup) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   constexpr uint64_t kMany = 20'000;
@@ -167,7 +174,8 @@ TEST(TimerKeeperTest, REG_F26_FLT_O04_MassDeathIsFoundInOnePassOverTheGroup) {
   EXPECT_EQ(next, kMany);
 }
 
-TEST(TimerKeeperTest, LT_2_ARenewedGroupIsDueItsTtlAfterTheReceipt) {
+// Covers: LT-2
+TEST(TimerKeeperTest, ARenewedGroupIsDueItsTtlAfterTheReceipt) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   for (const uint64_t id : {1, 2, 3}) keeper.apply(kMachine, arm(id, 100ms, group_of(7)), at(0ms));
@@ -217,7 +225,8 @@ TEST(TimerKeeperTest, AnUnknownGroupIsCoveredOnlyIfNothingWasMeant) {
   EXPECT_EQ(listed(reply), Ids{});
 }
 
-TEST(TimerKeeperTest, S45_ATimerYoungerThanTheSenderKnowsIsNotCovered) {
+// Covers: S-45
+TEST(TimerKeeperTest, ATimerYoungerThanTheSenderKnowsIsNotCovered) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   keeper.apply(kMachine, arm(1, 100ms, group_of(7)), at(0ms));
@@ -228,7 +237,8 @@ TEST(TimerKeeperTest, S45_ATimerYoungerThanTheSenderKnowsIsNotCovered) {
   EXPECT_EQ(due(keeper, at(150ms)), Ids{1});
 }
 
-TEST(TimerKeeperTest, S45_AnOvertakenRenewalCoversWhatItsSenderKnewThen) {
+// Covers: S-45
+TEST(TimerKeeperTest, AnOvertakenRenewalCoversWhatItsSenderKnewThen) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   for (const uint64_t id : {1, 2, 3}) keeper.apply(kMachine, arm(id, 100ms, group_of(7)), at(0ms));
@@ -270,7 +280,8 @@ TEST(TimerKeeperTest, AnExcludedTimerKeepsItsDeadlineAndIsNeverCoveredAgain) {
 
 // A process gave a session up, or never learned that its resume had succeeded, and says so in its renewals. Then it
 // takes the session over, and one of those renewals arrives late: the new binding is not what was given up.
-TEST(TimerKeeperTest, S45_REG_F81_ALateExclusionOfAPreviousLifeExcludesNothingOfTheNewOne) {
+// Covers: S-45 REG_F81
+TEST(TimerKeeperTest, ALateExclusionOfAPreviousLifeExcludesNothingOfTheNewOne) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   keeper.apply(kMachine, arm(1, 100ms, group_of(7)), at(0ms), Index(10));
@@ -287,7 +298,8 @@ TEST(TimerKeeperTest, S45_REG_F81_ALateExclusionOfAPreviousLifeExcludesNothingOf
 }
 
 // Exclusions of timers that the sender of a renewal cannot know yet are ignored; without that statement they count for all.
-TEST(TimerKeeperTest, S45_ARenewalThatDoesNotSayWhatItKnewExcludesAsEver) {
+// Covers: S-45
+TEST(TimerKeeperTest, ARenewalThatDoesNotSayWhatItKnewExcludesAsEver) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   keeper.apply(kMachine, arm(1, 100ms, group_of(7)), at(0ms), Index(10));
@@ -313,7 +325,8 @@ TEST(TimerKeeperTest, NobodyExcludesATimerOfAnotherGroup) {
   EXPECT_EQ(due(keeper, at(110ms)), Ids{2});
 }
 
-TEST(TimerKeeperTest, LT_4_WhatIsFiringIsNotAcknowledged) {
+// Covers: LT-4
+TEST(TimerKeeperTest, WhatIsFiringIsNotAcknowledged) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   keeper.apply(kMachine, arm(1, 100ms, group_of(7)), at(0ms));
@@ -332,7 +345,8 @@ TEST(TimerKeeperTest, LT_4_WhatIsFiringIsNotAcknowledged) {
   EXPECT_EQ(due(keeper, at(202ms)), Ids{2});
 }
 
-TEST(TimerKeeperTest, LT_4_AnEndThatWasAppliedLeavesTheGroup) {
+// Covers: LT-4
+TEST(TimerKeeperTest, AnEndThatWasAppliedLeavesTheGroup) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   keeper.apply(kMachine, arm(1, 100ms, group_of(7)), at(0ms));
@@ -343,7 +357,8 @@ TEST(TimerKeeperTest, LT_4_AnEndThatWasAppliedLeavesTheGroup) {
   EXPECT_EQ(keeper.size(), 1u);
 }
 
-TEST(TimerKeeperTest, REG_F19_AnEndThatNeverReachedTheLogIsDueAgain) {
+// Covers: REG_F19
+TEST(TimerKeeperTest, AnEndThatNeverReachedTheLogIsDueAgain) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   keeper.apply(kMachine, arm(1, 100ms), at(0ms));
@@ -370,7 +385,8 @@ TEST(TimerKeeperTest, UndoingAnEndOfAnotherGenerationChangesNothing) {
   EXPECT_EQ(due(keeper, at(200ms)), Ids{1});
 }
 
-TEST(TimerKeeperTest, LT_4_LosingLeadershipForgetsWhatWasFiring) {
+// Covers: LT-4
+TEST(TimerKeeperTest, LosingLeadershipForgetsWhatWasFiring) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   keeper.apply(kMachine, arm(1, 100ms), at(0ms));
@@ -383,7 +399,8 @@ TEST(TimerKeeperTest, LT_4_LosingLeadershipForgetsWhatWasFiring) {
   EXPECT_EQ(due(keeper, at(2h + 100ms)), (Ids{1, 2}));
 }
 
-TEST(TimerKeeperTest, LT_6_AShiftMovesEveryDeadlineByTheGap) {
+// Covers: LT-6
+TEST(TimerKeeperTest, AShiftMovesEveryDeadlineByTheGap) {
   TimerKeeper keeper;
   keeper.lead(at(0ms));
   keeper.apply(kMachine, arm(1, 100ms), at(0ms));
@@ -422,7 +439,8 @@ TEST(TimerKeeperTest, DisarmedTimersLeaveNothingBehind) {
   EXPECT_EQ(keeper.next_deadline(), LaggingTime::max());
 }
 
-TEST(TimerKeeperTest, REG_F22_TheLongestDurationNeverEnds) {
+// Covers: REG_F22
+TEST(TimerKeeperTest, TheLongestDurationNeverEnds) {
   TimerKeeper keeper;
   keeper.lead(at(1ms));
   keeper.apply(kMachine, arm(1, Duration::max()), at(1ms));

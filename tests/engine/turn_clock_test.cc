@@ -24,7 +24,8 @@ class TurnClockTest : public ::testing::Test {
 
 TEST_F(TurnClockTest, BeforeTheFirstTurnThereIsNoGap) { EXPECT_FALSE(clock_.gap(now_at(milliseconds(900))).any); }
 
-TEST_F(TurnClockTest, LT_6_ALateTurnIsAGapOfThatLength) {
+// Covers: LT-6
+TEST_F(TurnClockTest, ALateTurnIsAGapOfThatLength) {
   turn(now_at(milliseconds(1000)), milliseconds(1060));
   EXPECT_FALSE(clock_.gap(now_at(milliseconds(1210))).any) << "within half an election timeout";
   EXPECT_TRUE(clock_.gap(now_at(milliseconds(1211))).any);
@@ -36,7 +37,8 @@ TEST_F(TurnClockTest, ATurnThatWasNotWantedIsNotLate) {
   EXPECT_FALSE(clock_.gap(now_at(milliseconds(8000))).any);
 }
 
-TEST_F(TurnClockTest, LT_6_SleepIsAGapThatStoppedNoTimer) {
+// Covers: LT-6
+TEST_F(TurnClockTest, SleepIsAGapThatStoppedNoTimer) {
   turn(now_at(milliseconds(1000)), milliseconds(1060));
   const TurnClock::Gap gap = clock_.gap(now_at(milliseconds(1060), milliseconds(151)));
   EXPECT_TRUE(gap.any);

@@ -244,7 +244,8 @@ TEST(WireTest, AGroupOfZerosIsStillAGroup) {
   EXPECT_TRUE(decode(encode(request)).value() == Message(request));
 }
 
-TEST(WireTest, S32_LooksAtTimersAreBounded) {
+// Covers: S-32
+TEST(WireTest, LooksAtTimersAreBounded) {
   RenewRequest request{.attempt = 1};
   for (uint64_t id = 1; id <= kTimerLooksMax; ++id) request.looks.emplace_back(id);
   EXPECT_TRUE(decode(encode(request)).value() == Message(request));
@@ -291,7 +292,8 @@ TEST(WireTest, UnknownMessageKindIsUnimplementedNotDataLoss) {
   EXPECT_EQ(decode("").status().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(WireTest, FLT_V2_EntryKindOfANewerVersionTravels) {
+// Covers: FLT_V02
+TEST(WireTest, EntryKindOfANewerVersionTravels) {
   raft::AppendRequest append{.term = Term(1)};
   append.entries.push_back({.index = Index(1), .term = Term(1), .kind = EntryKind{77}});
   EXPECT_TRUE(decode(encode(append)).value() == Message(append));
@@ -307,12 +309,14 @@ std::string with_varint(char kind, uint32_t field, uint64_t value) {
   return body;
 }
 
-TEST(WireTest, FLT_S2_ADiskWithoutAnIdentityIsNotAskedAbout) {
+// Covers: FLT_S02
+TEST(WireTest, ADiskWithoutAnIdentityIsNotAskedAbout) {
   EXPECT_EQ(decode(std::string("\x18\x10\x04", 3)).status().code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(decode(std::string("\x19\x10\x04", 3)).status().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(WireTest, FLT_S2_ChangesOfMembersAreCappedAndMustSayWhom) {
+// Covers: FLT_S02
+TEST(WireTest, ChangesOfMembersAreCappedAndMustSayWhom) {
   ChangeRequest request{.attempt = 1, .expected = Index(1)};
   request.changes.resize(kChangesMax, {.kind = raft::MemberChange::Kind::Remove, .member = {.id = ReplicaId(1)}});
   std::string body = encode(request);
@@ -328,7 +332,8 @@ TEST(WireTest, FLT_S2_ChangesOfMembersAreCappedAndMustSayWhom) {
   EXPECT_EQ(decode(encode(request)).status().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(WireTest, FLT_S2_AnswersWithoutOutcomeAndTransfersWithoutEndAreRefused) {
+// Covers: FLT_S02
+TEST(WireTest, AnswersWithoutOutcomeAndTransfersWithoutEndAreRefused) {
   for (const char kind : {'\x15', '\x17'}) {
     EXPECT_EQ(decode(with_varint(kind, 1, 7)).status().code(), absl::StatusCode::kDataLoss);
     EXPECT_EQ(decode(with_varint(kind, 2, kind == 21 ? 13 : 7)).status().code(), absl::StatusCode::kDataLoss);
@@ -336,7 +341,8 @@ TEST(WireTest, FLT_S2_AnswersWithoutOutcomeAndTransfersWithoutEndAreRefused) {
   EXPECT_EQ(decode(with_varint(22, 3, ~uint64_t{0})).status().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(WireTest, FLT_S2_TermOrIndexNearTheEndOfTheNumbersIsRefused) {
+// Covers: FLT_S02
+TEST(WireTest, TermOrIndexNearTheEndOfTheNumbersIsRefused) {
   for (const uint64_t value : {~uint64_t{0}, uint64_t{1} << 63, kPositionMax + 1}) {
     EXPECT_EQ(decode(with_varint(5, 1, value)).status().code(), absl::StatusCode::kDataLoss);   // Heartbeat.term
     EXPECT_EQ(decode(with_varint(4, 4, value)).status().code(), absl::StatusCode::kDataLoss);   // AppendReply.match
@@ -346,12 +352,14 @@ TEST(WireTest, FLT_S2_TermOrIndexNearTheEndOfTheNumbersIsRefused) {
   EXPECT_EQ(decode(encode(append)).status().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(WireTest, FLT_S2_ClaimedLengthBeyondTheBytesIsRefusedWithoutAllocation) {
+// Covers: FLT_S02
+TEST(WireTest, ClaimedLengthBeyondTheBytesIsRefusedWithoutAllocation) {
   std::string body("\x08\x0a\xff\xff\xff\xff\x0f", 7);  // Forward with a command of 2^32-1 bytes
   EXPECT_EQ(decode(body).status().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(WireTest, FLT_S2_MoreCommandsThanTheLimitAreRefused) {
+// Covers: FLT_S02
+TEST(WireTest, MoreCommandsThanTheLimitAreRefused) {
   std::string body(1, '\x08');
   for (size_t n = 0; n <= kForwardCommandsMax; ++n) body += std::string_view("\x0a\x00", 2);
   EXPECT_EQ(decode(body).status().code(), absl::StatusCode::kDataLoss);
@@ -359,7 +367,8 @@ TEST(WireTest, FLT_S2_MoreCommandsThanTheLimitAreRefused) {
   EXPECT_EQ(std::get<Forward>(decode(body).value()).commands.size(), kForwardCommandsMax);
 }
 
-TEST(WireTest, FLT_S2_TimerListsAreCappedOverAllGroupsTogether) {
+// Covers: FLT_S02
+TEST(WireTest, TimerListsAreCappedOverAllGroupsTogether) {
   RenewReply reply;
   for (int g = 0; g < 2; ++g) {
     RenewReply::Group group{.group = {.node = ReplicaId(1)}};

@@ -57,7 +57,8 @@ TEST(WriteGateTest, TheGenesisIsTheFirstWriteAndTheCoreCountsAfterIt) {
   EXPECT_EQ(gate.durable_of_core(), WriteNumber(1));
 }
 
-TEST(WriteGateTest, FLT_P11_AStoreThatOwesAnAnswerForLongIsNamed) {
+// Covers: FLT_P11
+TEST(WriteGateTest, AStoreThatOwesAnAnswerForLongIsNamed) {
   WriteGate gate;
   EngineEffects effects;
   EXPECT_EQ(gate.slow(kStart + seconds(60), seconds(3)), "");

@@ -95,7 +95,8 @@ TEST_F(UnixTransportTest, AnAddressWhereAnotherReplicaAnswersIsRefused) {
   one_.close();
 }
 
-TEST_F(UnixTransportTest, FLT_P18_AnOlderProcessOfTheSameDirectoryIsRefusedWhileTheLaterOneIsHere) {
+// Covers: FLT_P18
+TEST_F(UnixTransportTest, AnOlderProcessOfTheSameDirectoryIsRefusedWhileTheLaterOneIsHere) {
   ASSERT_TRUE(one_.start(hello(1), peers(), sink_).ok());
   Dialer later(path(1), hello(2, 7));
   ASSERT_TRUE(sink_.wait_up(ReplicaId(2)));
@@ -110,7 +111,8 @@ TEST_F(UnixTransportTest, FLT_P18_AnOlderProcessOfTheSameDirectoryIsRefusedWhile
   one_.close();
 }
 
-TEST_F(UnixTransportTest, FLT_P18_NothingOfAPreviousLifeIsReportedAfterTheLaterHello) {
+// Covers: FLT_P18
+TEST_F(UnixTransportTest, NothingOfAPreviousLifeIsReportedAfterTheLaterHello) {
   ASSERT_TRUE(one_.start(hello(1), peers(), sink_).ok());
   Dialer previous(path(1), hello(2, 6));
   previous.say("before");
@@ -125,7 +127,8 @@ TEST_F(UnixTransportTest, FLT_P18_NothingOfAPreviousLifeIsReportedAfterTheLaterH
   one_.close();
 }
 
-TEST_F(UnixTransportTest, FLT_P18_AnotherDirectoryIsRefusedUnlessMembershipNamesIt) {
+// Covers: FLT_P18
+TEST_F(UnixTransportTest, AnotherDirectoryIsRefusedUnlessMembershipNamesIt) {
   std::vector<Peer> known = peers();
   known[1].store = StoreId(5);
   ASSERT_TRUE(one_.start(hello(1), known, sink_).ok());

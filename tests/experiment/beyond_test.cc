@@ -91,7 +91,7 @@ TEST_F(BeyondTest, AValueThatIsShownBeforeItIsWrittenIsInvented) {
   EXPECT_THAT(judged({kept(1).get(1000, "a", 2, 2), kept(2).put(1010, "a", 2)}).wrong, Contains(HasSubstr("invented")));
 }
 
-TEST_F(BeyondTest, AWatchInventsToo) {
+TEST_F(BeyondTest, AValueThatOnlyAWatchShowsIsInventedToo) {
   EXPECT_THAT(judged({kept(1).put(1000, "a", 2).watched(3, "x", 1005)}).wrong, ElementsAre(HasSubstr("invented")));
 }
 
@@ -111,7 +111,7 @@ TEST_F(BeyondTest, AnAcknowledgedWriteThatIsGoneMustNotBeSilent) {
   EXPECT_EQ(judged(lives, {{2, "the one that has it not"}}).ending, Ending::Said);
 }
 
-TEST_F(BeyondTest, TheWordOfAnotherReplicaExcusesNobody) {
+TEST_F(BeyondTest, AReportOfAnotherReplicaDoesNotExcuseALostWrite) {
   const Judgement judgement = judged({kept(1).watched(5, "a", 11), set_back(2).put(10, "a", 5), kept(2).get_nothing(100, 4)},
                                      {{3, "my disk was set back"}});
   EXPECT_EQ(judgement.ending, Ending::Wrong);

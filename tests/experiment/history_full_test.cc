@@ -6,7 +6,8 @@
 namespace coordkit {
 namespace {
 
-TEST(HistoryTest, INV_K01_INV_L01_WhatCallersOfKilledAndStoppedProcessesSawIsLinearizable) {
+// Covers: INV_K01 INV_L01
+TEST(HistoryTest, WhatCallersOfKilledAndStoppedProcessesSawIsLinearizable) {
   const nlohmann::json result = testkit::report_of("history --seconds 30 --seed 1", "history");
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["keys"], "linearizable");
@@ -16,7 +17,8 @@ TEST(HistoryTest, INV_K01_INV_L01_WhatCallersOfKilledAndStoppedProcessesSawIsLin
   EXPECT_FALSE(result["gaps"].empty());
 }
 
-TEST(HistoryTest, FLT_P18_P27_DirectoriesSetBackOrCopiedAreNotSilentAndInventNothing) {
+// Covers: FLT_P18 FLT_P27
+TEST(HistoryTest, DirectoriesSetBackOrCopiedAreNotSilentAndInventNothing) {
   const nlohmann::json result = testkit::report_of("history --seconds 60 --seed 3 --beyond", "history-beyond");
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["keys"], "linearizable");

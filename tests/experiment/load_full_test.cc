@@ -4,7 +4,8 @@
 namespace coordkit {
 namespace {
 
-TEST(LoadExperimentTest, FLT_O07_AFollowerThatStoodStillUnderLoadComesBackWithOneTransferAtMost) {
+// Covers: FLT_O07
+TEST(LoadExperimentTest, AFollowerThatStoodStillUnderLoadComesBackWithOneTransferAtMost) {
   const nlohmann::json result =
       testkit::report_of("catch-up --state 100 --rate 10 --seconds 15 --limit 300", "catch-up", testkit::Ends::Somehow);
   ASSERT_TRUE(result.is_object());

@@ -5,7 +5,8 @@
 namespace coordkit {
 namespace {
 
-TEST(LostUpdateTest, INV_L14_BehindTheGateNoUpdateIsLost) {
+// Covers: INV_L14
+TEST(LostUpdateTest, BehindTheGateNoUpdateIsLost) {
   const nlohmann::json result = testkit::report_of("lost-update --seconds 32 --seed 1", "gate");
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["lost_updates"], 0);
@@ -13,7 +14,8 @@ TEST(LostUpdateTest, INV_L14_BehindTheGateNoUpdateIsLost) {
   EXPECT_GE(result["stops"], 3);
 }
 
-TEST(LostUpdateTest, INV_L14_TheGateAloneIsEnough) {
+// Covers: INV_L14
+TEST(LostUpdateTest, TheGateAloneIsEnough) {
   const nlohmann::json result = testkit::report_of("lost-update --seconds 32 --seed 2 --without-check", "gate-alone");
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["lost_updates"], 0);

@@ -5,7 +5,8 @@
 namespace coordkit {
 namespace {
 
-TEST(SpoiledFilesTest, FLT_D08_FLT_D11_SpoiledFilesEndNoProcessAndLoseNothing) {
+// Covers: FLT_D08 FLT_D11
+TEST(SpoiledFilesTest, SpoiledFilesEndNoProcessAndLoseNothing) {
   const nlohmann::json result = testkit::report_of("spoiled-files --runs 24 --running 8 --seed 3", "spoiled");
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["lost"], 0);

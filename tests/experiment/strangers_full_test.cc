@@ -4,13 +4,15 @@
 namespace coordkit {
 namespace {
 
-TEST(StrangersExperimentTest, FLT_S07_FLT_S09_NothingComesOfThem) {
+// Covers: FLT_S07 FLT_S09
+TEST(StrangersExperimentTest, StrangersWithoutTheSecretDisturbNothing) {
   const nlohmann::json result = testkit::report_of("strangers --seconds 15", "plain");
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["as_expected"], true) << result.dump();
 }
 
-TEST(StrangersExperimentTest, FLT_S03_NorWithASecret) {
+// Covers: FLT_S03
+TEST(StrangersExperimentTest, StrangersAtAClusterWithASecretDisturbNothing) {
   const nlohmann::json result = testkit::report_of("strangers --seconds 15 --with-secret", "secret");
   ASSERT_TRUE(result.is_object());
   EXPECT_EQ(result["as_expected"], true) << result.dump();

@@ -7,7 +7,8 @@
 namespace coordkit::explore {
 namespace {
 
-TEST(CommitsSlowTest, INV_R01_R06_FLT_P27_CommitsAreToldAndACrashForgetsNone) {
+// Covers: INV_R01 INV_R06 FLT_P27
+TEST(CommitsSlowTest, CommitsAreToldAndACrashForgetsNone) {
   Space space(*scope_named("commits"));
   const Findings found = search(space, {});
   EXPECT_TRUE(found.complete) << found.violation;

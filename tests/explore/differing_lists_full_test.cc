@@ -6,7 +6,8 @@
 namespace coordkit::explore {
 namespace {
 
-TEST(DifferingListsFullTest, INV_R04_FLT_A19_CrashesOfFoundersLeaveOneClusterThatMayHaveAnswered) {
+// Covers: INV_R04 FLT_A19
+TEST(DifferingListsFullTest, CrashesOfFoundersLeaveOneClusterThatMayHaveAnswered) {
   const InitializationFindings found = search_initializations(*initialization_scope_named("lists-founded-crash"));
   EXPECT_TRUE(found.complete) << found.violation << "\n" << found.trace;
   EXPECT_GT(found.born, 0u);

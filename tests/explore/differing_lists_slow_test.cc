@@ -8,7 +8,8 @@ namespace {
 
 class DifferingLists : public testing::TestWithParam<const char*> {};
 
-TEST_P(DifferingLists, INV_R04_FLT_A19_OnceListsAreCorrectedEverybodyBelongsToTheOneClusterThatMayHaveAnswered) {
+// Covers: INV_R04 FLT_A19
+TEST_P(DifferingLists, OnceListsAreCorrectedEverybodyBelongsToTheOneClusterThatMayHaveAnswered) {
   const InitializationFindings found = search_initializations(*initialization_scope_named(GetParam()));
   EXPECT_TRUE(found.complete) << found.violation << "\n" << found.trace;
   EXPECT_GT(found.born, 0u);

@@ -19,7 +19,8 @@ Findings visit(const Scope& scope) {
   return search(space, {});
 }
 
-TEST(ExploreTest, INV_R01_R02_R03_R04_R05_R06_R07_R08_R09_R10_R17_R18_TwoCampaignsAndACommandAreSafeHoweverTheyInterleave) {
+// Covers: INV_R01 INV_R02 INV_R03 INV_R04 INV_R05 INV_R06 INV_R07 INV_R08 INV_R09 INV_R10 INV_R17 INV_R18
+TEST(ExploreTest, TwoCampaignsAndACommandAreSafeHoweverTheyInterleave) {
   const Findings found = visit(scope("tiny"));
   EXPECT_TRUE(found.complete) << found.violation;
   EXPECT_EQ(found.leaders_most, 2u);
@@ -27,7 +28,8 @@ TEST(ExploreTest, INV_R01_R02_R03_R04_R05_R06_R07_R08_R09_R10_R17_R18_TwoCampaig
   EXPECT_GT(found.states, 100'000u);
 }
 
-TEST(ExploreTest, INV_R01_R02_R06_R08_ACrashAnywhereAmongTwoCampaignsIsSafe) {
+// Covers: INV_R01 INV_R02 INV_R06 INV_R08
+TEST(ExploreTest, ACrashAnywhereAmongTwoCampaignsIsSafe) {
   const Findings found = visit(scope("tiny-crash"));
   EXPECT_TRUE(found.complete) << found.violation;
   EXPECT_EQ(found.leaders_most, 2u);
@@ -43,7 +45,8 @@ TEST(ExploreTest, AVoteForgottenInACrashIsFound) {
   EXPECT_TRUE(visit(scope("tiny-crash", Defect::ForgetsVote)).violation.starts_with("INV_R02"));
 }
 
-TEST(ExploreTest, REG_R01_AnEntryOfAnEarlierTermCommittedByCountingIsFound) {
+// Covers: REG_R01
+TEST(ExploreTest, AnEntryOfAnEarlierTermCommittedByCountingIsFound) {
   EXPECT_TRUE(visit(scope("tiny", Defect::CountsOlderTerms)).violation.starts_with("INV_R09"));
 }
 
@@ -73,14 +76,16 @@ InitializationFindings visit_initialization(std::string_view name, Initializatio
   return search_initializations(scope);
 }
 
-TEST(ExploreInitializationTest, INV_R04_ACrashAnywhereLeavesOneGenesisAndEverybodyBelongs) {
+// Covers: INV_R04
+TEST(ExploreInitializationTest, ACrashAnywhereLeavesOneGenesisAndEverybodyBelongs) {
   const InitializationFindings found = visit_initialization("initialization");
   EXPECT_TRUE(found.complete) << found.violation;
   EXPECT_EQ(found.torn, 0u);
   EXPECT_GT(found.born, 100'000u);
 }
 
-TEST(ExploreInitializationTest, INV_R04_ADiskThatIsExchangedLeavesOneClusterThatAnswers) {
+// Covers: INV_R04
+TEST(ExploreInitializationTest, ADiskThatIsExchangedLeavesOneClusterThatAnswers) {
   const InitializationFindings found = visit_initialization("initialization-wiped");
   EXPECT_TRUE(found.complete) << found.violation;
   EXPECT_GT(found.torn, 0u) << "a genesis that no replica uses";
@@ -101,7 +106,8 @@ TEST(ExploreInitializationTest, AMemberWhoseGreetingSoundsBlankIsFound) {
 
 class DifferingListsTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(DifferingListsTest, INV_R04_FLT_A19_OnceListsAreCorrectedEverybodyBelongsToTheOneClusterThatMayHaveAnswered) {
+// Covers: INV_R04 FLT_A19
+TEST_P(DifferingListsTest, OnceListsAreCorrectedEverybodyBelongsToTheOneClusterThatMayHaveAnswered) {
   const InitializationFindings found = visit_initialization(GetParam());
   EXPECT_TRUE(found.complete) << found.violation << "\n" << found.trace;
   EXPECT_GT(found.born, 0u);

@@ -134,13 +134,13 @@ void expect_streams_untouched(Closes closes) {
                                  "no failures\n"));
 }
 
-TEST(GuestTest, FLT_A16_NothingGetsTheNumberOfAStandardStreamThatWasClosedBeforeTheOpening) {
+// Covers: FLT_A16
+TEST(GuestTest, NothingGetsTheNumberOfAStandardStreamThatWasClosedBeforeTheOpening) {
   expect_streams_untouched(Closes::BeforeTheOpening);
 }
 
-TEST(GuestTest, FLT_A16_NothingGetsTheNumberOfAStandardStreamThatIsClosedAfterTheOpening) {
-  expect_streams_untouched(Closes::AfterIt);
-}
+// Covers: FLT_A16
+TEST(GuestTest, NothingGetsTheNumberOfAStandardStreamThatIsClosedAfterTheOpening) { expect_streams_untouched(Closes::AfterIt); }
 
 }  // namespace
 }  // namespace coordkit::testkit

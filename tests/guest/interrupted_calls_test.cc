@@ -12,7 +12,8 @@ namespace {
 
 using Kind = InterruptedCalls::Kind;
 
-TEST(GuestTest, FLT_A15_ACallOnAFileThatASignalInterruptsIsRepeated) {
+// Covers: FLT_A15
+TEST(GuestTest, ACallOnAFileThatASignalInterruptsIsRepeated) {
   Cluster cluster(1);
   ReplicaOptions options = cluster.options(1);
   options.segment_bytes = 64 << 10;

@@ -67,7 +67,8 @@ struct Refusal {
   std::vector<std::string> no_words;  // and has not
 };
 
-TEST(GuestTest, FLT_P14_WhatTheKernelRefusesAtTheOpeningIsNamed) {
+// Covers: FLT_P14
+TEST(GuestTest, WhatTheKernelRefusesAtTheOpeningIsNamed) {
   const std::vector<std::string> others = {"disk", "thread", "stored bytes"};
   const char* const policy = "seccomp";
   const Refusal refusals[] = {
@@ -119,7 +120,8 @@ void allow_address_space(uint64_t more) {
   ::setrlimit(RLIMIT_AS, &limit);
 }
 
-TEST(GuestTest, FLT_P25_AReplicaWorksWhereAddressSpaceIsShort) {
+// Covers: FLT_P25
+TEST(GuestTest, AReplicaWorksWhereAddressSpaceIsShort) {
   const Cluster cluster(1);
   const std::string said = said_by_child([&]() -> std::string {
     ReplicaOptions options = cluster.options(1);
@@ -140,7 +142,8 @@ TEST(GuestTest, FLT_P25_AReplicaWorksWhereAddressSpaceIsShort) {
   EXPECT_EQ(said, "OK");
 }
 
-TEST(GuestTest, FLT_P25_AReplicaThatFindsNoAddressSpaceAtTheOpeningSaysSo) {
+// Covers: FLT_P25
+TEST(GuestTest, AReplicaThatFindsNoAddressSpaceAtTheOpeningSaysSo) {
   const Cluster cluster(1);
   const std::string said = said_by_child([&] {
     const ReplicaOptions options = cluster.options(1);
@@ -151,7 +154,8 @@ TEST(GuestTest, FLT_P25_AReplicaThatFindsNoAddressSpaceAtTheOpeningSaysSo) {
   EXPECT_THAT(said, AllOf(StartsWith("RESOURCE_EXHAUSTED"), HasSubstr("memory"), Not(HasSubstr("disk"))));
 }
 
-TEST(GuestTest, FLT_A06_AnIllegalLimitOfTheCheckpointsMapIsRefused) {
+// Covers: FLT_A06
+TEST(GuestTest, AnIllegalLimitOfTheCheckpointsMapIsRefused) {
   const Cluster cluster(1);
   for (const uint64_t bytes : {uint64_t{0}, uint64_t{1000}, uint64_t{65} << 40}) {
     ReplicaOptions options = cluster.options(1);

@@ -47,7 +47,8 @@ void read_signals_after_open() {
   std::cout << "read " << read << " signals, closed: " << cluster[1].close() << std::endl;
 }
 
-TEST(GuestTest, FLT_A15_AHostThatBlocksSignalsAfterOpenReadsEachOfThem) {
+// Covers: FLT_A15
+TEST(GuestTest, AHostThatBlocksSignalsAfterOpenReadsEachOfThem) {
   constexpr char kHost[] = "COORDKIT_TEST_HOST";
   if (std::getenv(kHost) != nullptr) return read_signals_after_open();
   EXPECT_THAT(printed_by_another_run(kHost), HasSubstr("read 100 signals, closed: OK"));
@@ -121,7 +122,8 @@ TEST(GuestTest, AnAdminSocketHasAThreadAndOneForEachVisitor) {
   EXPECT_EQ(names_of(tasks_beside(before)), expected);
 }
 
-TEST(GuestTest, FLT_A15_EachThreadBlocksEverySignalButTheSynchronousOnesAndTheProfilers) {
+// Covers: FLT_A15
+TEST(GuestTest, EachThreadBlocksEverySignalButTheSynchronousOnesAndTheProfilers) {
   const std::map<std::string, Task> before = tasks();
   Cluster cluster(1);
   ReplicaOptions options = cluster.options(1);

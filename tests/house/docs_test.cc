@@ -152,13 +152,39 @@ TEST(DocsTest, EveryRelativeLinkLeadsToAFile) {
   }
 }
 
-// "SessionTest.LT1_Expiry" of a test, in text: every TEST, TEST_F and TEST_P of the tree.
+// "SessionTest.ExpiryIsAnEntry" of a test, in text: every TEST, TEST_F and TEST_P of the tree.
 std::vector<std::string> tests_in(const std::string& text) {
   static const std::regex test(R"(TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\))");
   std::vector<std::string> names;
   for (std::sregex_iterator at(text.begin(), text.end(), test), end; at != end; ++at)
     names.push_back((*at)[1].str() + "." + (*at)[2].str());
   return names;
+}
+
+// "SessionTest LT-1" of each id that the comment above a test says it covers.
+std::set<std::string> covered_in(const std::string& text) {
+  static const std::regex test(R"(// Covers: ([^\n]*(?:\n *// [^\n]*)*)\n *TEST(?:_F|_P)?\(\s*(\w+),)");
+  static const std::regex id(R"([\w-]+)");
+  std::set<std::string> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), test), end; at != end; ++at) {
+    const std::string ids = (*at)[1];
+    for (std::sregex_iterator one(ids.begin(), ids.end(), id); one != end; ++one)
+      found.insert((*at)[2].str() + " " + one->str());
+  }
+  return found;
+}
+
+// The same of a document: "`SessionTest` (LT-1, T8)".
+std::set<std::string> covered_by(const std::string& document) {
+  static const std::regex suite(R"(`(\w+Test)` \(((?:(?:(?:REG|FLT|INV)_[A-Z]|S-|T|LT-)\d+(?:,\s+)?)+)\))");
+  static const std::regex id(R"([\w-]+)");
+  std::set<std::string> found;
+  for (std::sregex_iterator at(document.begin(), document.end(), suite), end; at != end; ++at) {
+    const std::string ids = (*at)[2];
+    for (std::sregex_iterator one(ids.begin(), ids.end(), id); one != end; ++one)
+      found.insert((*at)[1].str() + " " + one->str());
+  }
+  return found;
 }
 
 // Whether a name is among them, with * for whatever there is.
@@ -171,23 +197,30 @@ TEST(DocsTest, EveryTestAndFileNamedInTheDocumentsExists) {
   static const std::regex test(R"(`(\w+Test\.[\w*]+)`)");
   static const std::regex file(R"(`((?:src|include|verify|tests|tools|examples|bench|cmake)/[\w/.-]+\.\w+)`)");
   std::vector<std::string> tests;
+  std::set<std::string> covered;
   for (const fs::path& source : files_below({"tests", "include"}, {".cc", ".h"})) {
     for (std::string& name : tests_in(text_of_file(source))) tests.push_back(std::move(name));
+    covered.merge(covered_in(text_of_file(source)));
   }
   for (const fs::path& document : documents()) {
     const std::string text = without_blocks(text_of_file(document));
     for (std::sregex_iterator at(text.begin(), text.end(), test), end; at != end; ++at)
       EXPECT_TRUE(names_one((*at)[1], tests)) << document << ": " << (*at)[1];
+    for (const std::string& each : covered_by(text)) EXPECT_TRUE(covered.contains(each)) << document << ": " << each;
     for (std::sregex_iterator at(text.begin(), text.end(), file), end; at != end; ++at)
       EXPECT_TRUE(fs::exists(kTop / (*at)[1].str())) << document << ": " << (*at)[1];
   }
 }
 
 TEST(DocsTest, ATestThatDoesNotExistIsNoticed) {
-  const std::vector<std::string> tests = tests_in("TEST_F(SessionTest, LT1_Expiry) {\nTEST(OtherTest,\n     One) {");
-  EXPECT_EQ(tests, (std::vector<std::string>{"SessionTest.LT1_Expiry", "OtherTest.One"}));
-  EXPECT_TRUE(names_one("SessionTest.LT1_*", tests) && names_one("OtherTest.One", tests));
-  EXPECT_FALSE(names_one("SessionTest.LT1", tests) || names_one("SessionTest.*One", tests));
+  const std::vector<std::string> tests = tests_in("TEST_F(SessionTest, ExpiryIsAnEntry) {\nTEST(OtherTest,\n     One) {");
+  EXPECT_EQ(tests, (std::vector<std::string>{"SessionTest.ExpiryIsAnEntry", "OtherTest.One"}));
+  EXPECT_TRUE(names_one("SessionTest.Expiry*", tests) && names_one("OtherTest.One", tests));
+  EXPECT_FALSE(names_one("SessionTest.Expiry", tests) || names_one("SessionTest.*One", tests));
+  EXPECT_EQ(covered_in("// Covers: LT-1\n// FLT_D03\nTEST_F(SessionTest, One) {\n// Covers: T8\n\nTEST(OtherTest, Two) {"),
+            (std::set<std::string>{"SessionTest LT-1", "SessionTest FLT_D03"}));
+  EXPECT_EQ(covered_by("`SessionTest` (LT-1,\nFLT_D03), `OtherTest` (see T8)"),
+            (std::set<std::string>{"SessionTest LT-1", "SessionTest FLT_D03"}));
 }
 
 // Tables and code have the width they need, and so has an address.

@@ -24,7 +24,7 @@ std::vector<std::string> faults(std::string_view path, std::string_view text) {
   return findings.broken;
 }
 
-TEST(FloorsTest, NoFileLooksUpOrSideways) {
+TEST(FloorsTest, NoFileIncludesAHigherOrANeighbouringFloor) {
   Findings findings;
   const std::vector<std::filesystem::path> files = files_below({"src", "include", "verify"}, {".h", ".cc"});
   for (const std::filesystem::path& path : files) scan(path_in_tree(path), text_of_file(path), findings);
@@ -118,7 +118,8 @@ TEST(FloorsTest, PlantedFaultsAreFound) {
   }
 }
 
-TEST(FloorsTest, REG_R82_FLT_P05_NoFolderButReplicaMayAskForWallTime) {
+// Covers: REG_R82 FLT_P05
+TEST(FloorsTest, NoFolderButReplicaMayAskForWallTime) {
   for (const auto& row : floors()) {
     for (const char* text : {"auto now = std::chrono::system_clock::now();", "time(nullptr);", "gettimeofday(&now, nullptr);",
                              "absl::Now();", "read(CLOCK_REALTIME);"}) {

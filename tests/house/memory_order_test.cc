@@ -64,7 +64,7 @@ TEST(MemoryOrderTest, AnAccessWithoutAnOrderNeedsNoRow) {
 }
 
 // Fences and orders in other forms would escape the scan above.
-TEST(MemoryOrderTest, NoFences) {
+TEST(MemoryOrderTest, NoSourceUsesAFence) {
   for (const fs::path& path : files_below({"include", "src", "verify"})) {
     EXPECT_EQ(count(text_of_file(path), "atomic_thread_fence"), 0U) << path;
   }

@@ -27,25 +27,29 @@ class LatencyTest : public MembersOnHosts {
   }
 };
 
-TEST_F(LatencyTest, FLT_N13_MembersOneMillisecondApart) {
+// Covers: FLT_N13
+TEST_F(LatencyTest, MembersOneMillisecondApartElectNobodyAgain) {
   everywhere({.delay = 1ms});
   start(kZones);
   expect_no_election("1 ms each way", 100);
 }
 
-TEST_F(LatencyTest, FLT_N13_MembersFortyMillisecondsApart) {
+// Covers: FLT_N13
+TEST_F(LatencyTest, MembersFortyMillisecondsApartElectNobodyAgain) {
   everywhere({.delay = 40ms});
   start(kContinents);
   expect_no_election("40 ms each way", 8);
 }
 
-TEST_F(LatencyTest, FLT_N13_MembersAHundredMillisecondsApart) {
+// Covers: FLT_N13
+TEST_F(LatencyTest, MembersAHundredMillisecondsApartElectNobodyAgain) {
   everywhere({.delay = 100ms});
   start(kContinents);
   expect_no_election("100 ms each way", 5);
 }
 
-TEST_F(LatencyTest, FLT_N13_EveryPairAtAnotherDistance) {
+// Covers: FLT_N13
+TEST_F(LatencyTest, PairsAtDifferentDistancesElectNobodyAgain) {
   between(1, 2, {.delay = 1ms});
   between(2, 3, {.delay = 40ms});
   between(1, 3, {.delay = 100ms});
@@ -54,19 +58,22 @@ TEST_F(LatencyTest, FLT_N13_EveryPairAtAnotherDistance) {
 }
 
 // The warning says what to set.
-TEST_F(LatencyTest, FLT_N13_TimeoutsThatAreTooShortForTheWayAreWarnedOf) {
+// Covers: FLT_N13
+TEST_F(LatencyTest, TimeoutsThatAreTooShortForTheWayAreWarnedOf) {
   everywhere({.delay = 100ms});
   start(kZones);
   EXPECT_TRUE(says(agreed_leader(), "set election_timeout to at least ten round trips"));
 }
 
-TEST_F(LatencyTest, FLT_N01_OnePacketOfTwentyIsLost) {
+// Covers: FLT_N01
+TEST_F(LatencyTest, OnePacketOfTwentyIsLost) {
   everywhere({.loss = 0.05, .delay = 1ms});
   start(kZones);
   expect_no_election("5 % lost, 1 ms each way", 50);
 }
 
-TEST_F(LatencyTest, FLT_N01_OnePacketOfFiveIsLost) {
+// Covers: FLT_N01
+TEST_F(LatencyTest, OnePacketOfFiveIsLost) {
   start(kContinents);
   everywhere({.loss = 0.2, .delay = 1ms});
   expect_no_election("20 % lost, 1 ms each way", 10);

@@ -44,13 +44,15 @@ class LossTest : public MembersOnHosts {
   static std::string prefix(int id) { return "by-" + std::to_string(id) + "-"; }
 };
 
-TEST_F(LossTest, FLT_N01_ThreePacketsOfTenAreLostForAMinute) {
+// Covers: FLT_N01
+TEST_F(LossTest, ThreePacketsOfTenAreLostForAMinute) {
   const Service service = a_minute("30 % lost, 1 ms each way", {.loss = 0.3, .delay = 1ms});
   EXPECT_TRUE(service.warned) << "nobody says that packets are lost";
   EXPECT_GT(service.puts, 30u);
 }
 
-TEST_F(LossTest, FLT_N01_OnePacketOfTenIsLostForAMinute) {
+// Covers: FLT_N01
+TEST_F(LossTest, OnePacketOfTenIsLostForAMinute) {
   const Service service = a_minute("10 % lost, 1 ms each way", {.loss = 0.1, .delay = 1ms});
   EXPECT_TRUE(service.warned) << "nobody says that packets are lost";
   EXPECT_GT(service.puts, 300u);

@@ -30,7 +30,8 @@ class MtuHoleTest : public MembersOnHosts {
   }
 };
 
-TEST_F(MtuHoleTest, FLT_N14_AFollowerBehindAHoleIsNamedAndCostsNobodyElseAnything) {
+// Covers: FLT_N14
+TEST_F(MtuHoleTest, AFollowerBehindAHoleIsNamedAndCostsNobodyElseAnything) {
   start(kZones);
   const int leader = agreed_leader();
   const int follower = other_than(leader);
@@ -48,7 +49,8 @@ TEST_F(MtuHoleTest, FLT_N14_AFollowerBehindAHoleIsNamedAndCostsNobodyElseAnythin
   expect_keys("small-", {{1, 50}}, follower);
 }
 
-TEST_F(MtuHoleTest, FLT_N14_ALeaderBehindAHoleIsReplacedOnceAndItsCallIsNotLost) {
+// Covers: FLT_N14
+TEST_F(MtuHoleTest, ALeaderBehindAHoleIsReplacedOnceAndItsCallIsNotLost) {
   start(kZones);
   const int previous = agreed_leader();
   const int follower = other_than(previous);
@@ -72,7 +74,8 @@ TEST_F(MtuHoleTest, FLT_N14_ALeaderBehindAHoleIsReplacedOnceAndItsCallIsNotLost)
 }
 
 // No replica can send anything large to another one: leaders are lost again and again, until connections use small packets.
-TEST_F(MtuHoleTest, FLT_N14_AHoleEverywhereIsPassedByWithSmallPacketsAndTold) {
+// Covers: FLT_N14
+TEST_F(MtuHoleTest, AHoleEverywhereIsPassedByWithSmallPacketsAndTold) {
   start(kZones);
   const int leader = agreed_leader();
   const int follower = other_than(leader);
@@ -84,7 +87,8 @@ TEST_F(MtuHoleTest, FLT_N14_AHoleEverywhereIsPassedByWithSmallPacketsAndTold) {
   for (int id = 1; id <= kMembers; ++id) expect_keys("small-", {{1, 20}}, id);
 }
 
-TEST_F(MtuHoleTest, FLT_N14_WithMtuProbingEverythingGoesOnThroughTheHole) {
+// Covers: FLT_N14
+TEST_F(MtuHoleTest, WithMtuProbingEverythingGoesOnThroughTheHole) {
   for (int id = 1; id <= kMembers; ++id) let_tcp_find_out(id);
   everywhere(kHole);
   start(kZones);

@@ -3,7 +3,8 @@
 namespace coordkit::testkit {
 namespace {
 
-TEST_F(NarrowLinkTest, FLT_N08_FLT_O06_AHundredMegabytesOfStateDisturbNobody) { expect_quiet_transfer(100, 40'000'000); }
+// Covers: FLT_N08 FLT_O06
+TEST_F(NarrowLinkTest, AHundredMegabytesOfStateDisturbNobody) { expect_quiet_transfer(100, 40'000'000); }
 
 }  // namespace
 }  // namespace coordkit::testkit

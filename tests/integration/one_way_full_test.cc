@@ -28,17 +28,20 @@ class OneWayTest : public MembersOnHosts {
   }
 };
 
-TEST_F(OneWayTest, FLT_N05_ALeaderThatHearsNobodyIsReplacedOnce) {
+// Covers: FLT_N05
+TEST_F(OneWayTest, ALeaderThatHearsNobodyIsReplacedOnce) {
   start(kZones);
   expect_convergence(agreed_leader(), true, false);
 }
 
-TEST_F(OneWayTest, FLT_N05_ALeaderThatNobodyHearsIsReplacedOnce) {
+// Covers: FLT_N05
+TEST_F(OneWayTest, ALeaderThatNobodyHearsIsReplacedOnce) {
   start(kZones);
   expect_convergence(agreed_leader(), false, true);
 }
 
-TEST_F(OneWayTest, FLT_N05_AFollowerThatHearsAndIsNotHeardChangesNothing) {
+// Covers: FLT_N05
+TEST_F(OneWayTest, AFollowerThatHearsAndIsNotHeardChangesNothing) {
   start(kZones);
   const int leader = agreed_leader();
   const uint64_t before = term(leader);
@@ -47,7 +50,8 @@ TEST_F(OneWayTest, FLT_N05_AFollowerThatHearsAndIsNotHeardChangesNothing) {
   EXPECT_EQ(agreed_leader(), leader);
 }
 
-TEST_F(OneWayTest, FLT_N05_AFollowerThatIsHeardAndHearsNobodyChangesNothing) {
+// Covers: FLT_N05
+TEST_F(OneWayTest, AFollowerThatIsHeardAndHearsNobodyChangesNothing) {
   start(kZones);
   const int leader = agreed_leader();
   const uint64_t before = term(leader);

@@ -9,7 +9,8 @@ using ::testing::StartsWith;
 // One election is enough; a vote may be split now and then.
 class PartitionTest : public MembersOnHosts {};
 
-TEST_F(PartitionTest, FLT_N10_TheMajorityGoesOnAndTheHolderOnTheOtherSideHasLostItByThen) {
+// Covers: FLT_N10
+TEST_F(PartitionTest, TheMajorityGoesOnAndTheHolderOnTheOtherSideHasLostItByThen) {
   start(kZones, {"--ttl-ms=4000"});
   const int previous = agreed_leader();
   const int follower = other_than(previous);
@@ -39,7 +40,8 @@ TEST_F(PartitionTest, FLT_N10_TheMajorityGoesOnAndTheHolderOnTheOtherSideHasLost
   }
 }
 
-TEST_F(PartitionTest, FLT_N06_TwoThatAThirdConnectsKeepOneLeader) {
+// Covers: FLT_N06
+TEST_F(PartitionTest, TwoThatAThirdConnectsKeepOneLeader) {
   start(kZones);
   const int leader = agreed_leader();
   const int follower = other_than(leader);

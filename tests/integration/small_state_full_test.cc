@@ -3,7 +3,8 @@
 namespace coordkit::testkit {
 namespace {
 
-TEST_F(NarrowLinkTest, FLT_N08_FLT_O06_EightMegabytesOfStateDisturbNobody) { expect_quiet_transfer(8, 20'000'000); }
+// Covers: FLT_N08 FLT_O06
+TEST_F(NarrowLinkTest, EightMegabytesOfStateDisturbNobody) { expect_quiet_transfer(8, 20'000'000); }
 
 }  // namespace
 }  // namespace coordkit::testkit

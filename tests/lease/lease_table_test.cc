@@ -21,21 +21,24 @@ Session some(uint64_t node, Duration ttl = 5s) {
           hash_of_secret(std::to_string(node))};
 }
 
-TEST(LeaseTableTest, S29_TheFloorRaisesAndNothingElseChangesATtl) {
+// Covers: S-29
+TEST(LeaseTableTest, TheFloorRaisesAndNothingElseChangesATtl) {
   EXPECT_EQ(granted_ttl(1ns), 50ms);
   EXPECT_EQ(granted_ttl(50ms - 1ns), 50ms);
   EXPECT_EQ(granted_ttl(50ms), 50ms);
   EXPECT_EQ(granted_ttl(Duration::max()), Duration::max());
 }
 
-TEST(LeaseTableTest, S45_AnIdAtOrBelowALiveOneIsRefused) {
+// Covers: S-45
+TEST(LeaseTableTest, AnIdAtOrBelowALiveOneIsRefused) {
   Table table;
   table.open(SessionId(5), some(1));
   EXPECT_THROW(table.open(SessionId(5), some(1)), CheckFailure);
   EXPECT_THROW(table.open(SessionId(4), some(1)), CheckFailure);
 }
 
-TEST(LeaseTableTest, S45_S57_ARequestIsToldWhatTheSessionIsToItsProcess) {
+// Covers: S-45 S-57
+TEST(LeaseTableTest, ARequestIsToldWhatTheSessionIsToItsProcess) {
   Table table;
   const SessionId id(5);
   const RequestId own{{ReplicaId(1), StoreId(7), BootCounter(1)}, Sequence(3)};
@@ -59,7 +62,8 @@ TEST(LeaseTableTest, S45_S57_ARequestIsToldWhatTheSessionIsToItsProcess) {
   EXPECT_EQ(table.standing(id, own), Standing::Unknown);
 }
 
-TEST(LeaseTableTest, REG_F76_SessionsThatComeAndGoLeaveNothingEvenWithoutCheckpoints) {
+// Covers: REG_F76
+TEST(LeaseTableTest, SessionsThatComeAndGoLeaveNothingEvenWithoutCheckpoints) {
   Table table;
   for (uint64_t id = 1; id <= 100'000; ++id) {
     table.open(SessionId(id), some(id));
@@ -70,7 +74,8 @@ TEST(LeaseTableTest, REG_F76_SessionsThatComeAndGoLeaveNothingEvenWithoutCheckpo
   table.collect([](SessionId, const Session&) { FAIL(); }, [](SessionId) { FAIL(); });
 }
 
-TEST(LeaseTableTest, S45_ASecretIsKeptAsAHashThatOnlyItGives) {
+// Covers: S-45
+TEST(LeaseTableTest, ASecretIsKeptAsAHashThatOnlyItGives) {
   EXPECT_FALSE(SecretHash{});
   EXPECT_TRUE(hash_of_secret(""));
   EXPECT_EQ(hash_of_secret("a"), hash_of_secret("a"));

@@ -152,7 +152,8 @@ TEST(CompactHoldsTest, LocksOfASessionComeInGrantOrder) {
   EXPECT_EQ(resting.count(SessionId(9)), 0u);
 }
 
-TEST(CompactHoldsTest, REG_F76_LocksThatComeAndGoAreNotListedForEver) {
+// Covers: REG_F76
+TEST(CompactHoldsTest, LocksThatComeAndGoAreNotListedForEver) {
   CompactHolds resting;
   ASSERT_TRUE(resting.add(hold("stays", 1, 1), false, true));
   for (uint64_t i = 2; i < 10'000; ++i) {

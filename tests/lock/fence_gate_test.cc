@@ -12,7 +12,8 @@ namespace {
 
 using enum FenceMode;
 
-TEST(FenceGateTest, S55_ExclusiveAdmitsEqualOrNewerAndRefusesOlderWithTheNewest) {
+// Covers: S-55
+TEST(FenceGateTest, ExclusiveAdmitsEqualOrNewerAndRefusesOlderWithTheNewest) {
   FenceGate gate;
   EXPECT_TRUE(gate.admit(Token(5)).ok());
   EXPECT_TRUE(gate.admit(Token(5)).ok()) << "the same holder comes again";
@@ -25,7 +26,8 @@ TEST(FenceGateTest, S55_ExclusiveAdmitsEqualOrNewerAndRefusesOlderWithTheNewest)
   EXPECT_EQ(gate.state(), (FenceState{Token(9), Token(9)})) << "no state change";
 }
 
-TEST(FenceGateTest, S55_SharedHoldersPassEachOtherButNoNewerExclusiveOne) {
+// Covers: S-55
+TEST(FenceGateTest, SharedHoldersPassEachOtherButNoNewerExclusiveOne) {
   FenceGate gate;
   EXPECT_TRUE(gate.admit(Token(4), Exclusive).ok());
   EXPECT_TRUE(gate.admit(Token(7), Shared).ok());
@@ -43,7 +45,8 @@ TEST(FenceGateTest, TokenZeroIsInvalid) {
   EXPECT_EQ(fenced_by(absl::OkStatus()), std::nullopt);
 }
 
-TEST(FenceGateTest, INV_L14_RandomTokensMatchTheRuleInTwoLines) {
+// Covers: INV_L14
+TEST(FenceGateTest, RandomTokensMatchTheRuleInTwoLines) {
   Random random(5);
   FenceGate gate;
   uint64_t highest = 0, last_exclusive = 0;
@@ -62,7 +65,8 @@ TEST(FenceGateTest, INV_L14_RandomTokensMatchTheRuleInTwoLines) {
   }
 }
 
-TEST(FenceGateTest, S55_ThreadsThatAdmitAtOnceNeverSeeTheGateFall) {
+// Covers: S-55
+TEST(FenceGateTest, ThreadsThatAdmitAtOnceNeverSeeTheGateFall) {
   FenceGate gate;
   std::vector<std::thread> threads;
   for (uint64_t which = 0; which < 4; ++which) {

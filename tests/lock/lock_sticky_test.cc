@@ -47,7 +47,8 @@ class StickyTest : public testing::Test {
   Decisions decisions_;  // of the last step
 };
 
-TEST_F(StickyTest, S58_AGrantReservesItsBlockAndEveryLaterTokenIsAboveIt) {
+// Covers: S-58
+TEST_F(StickyTest, AGrantReservesItsBlockAndEveryLaterTokenIsAboveIt) {
   EXPECT_EQ(acquire(1, "a", 10).token, Token(1001));
   EXPECT_EQ(holder("a").block, (Block{10, Token(1001), Token(1010), Token(), false}));
   EXPECT_EQ(acquire(2, "b").token, Token(1011));
@@ -57,7 +58,8 @@ TEST_F(StickyTest, S58_AGrantReservesItsBlockAndEveryLaterTokenIsAboveIt) {
   EXPECT_EQ(decisions_.waits[0].token, Token(1012));
 }
 
-TEST_F(StickyTest, S58_WhoeverQueuesBehindADelegationAsksForItOnce) {
+// Covers: S-58
+TEST_F(StickyTest, WhoeverQueuesBehindADelegationAsksForItOnce) {
   acquire(1, "a", 10);
   EXPECT_TRUE(decisions_.asked.empty());
   acquire(2, "a");
@@ -79,7 +81,8 @@ TEST_F(StickyTest, S58_WhoeverQueuesBehindADelegationAsksForItOnce) {
   EXPECT_EQ(decisions_.asked[0].token, Token(1013));
 }
 
-TEST_F(StickyTest, S58_ATryIsRefusedAndAsksAsWell) {
+// Covers: S-58
+TEST_F(StickyTest, ATryIsRefusedAndAsksAsWell) {
   acquire(1, "a", 10);
   EXPECT_EQ(acquire(2, "a", 0, /*waits=*/false).kind, Kind::Held);
   EXPECT_EQ(decisions_.asked.size(), 1u);
@@ -88,7 +91,8 @@ TEST_F(StickyTest, S58_ATryIsRefusedAndAsksAsWell) {
   EXPECT_TRUE(decisions_.asked.empty());
 }
 
-TEST_F(StickyTest, S58_ARefillKeepsTheHoldAndGivesItABlockAboveAllTokensBefore) {
+// Covers: S-58
+TEST_F(StickyTest, ARefillKeepsTheHoldAndGivesItABlockAboveAllTokensBefore) {
   acquire(1, "a", 10);
   acquire(2, "b");
   EXPECT_EQ(table_.delegations().refill({SessionId(2), std::nullopt, "a", Token(1001)}, counter_), std::nullopt);
@@ -101,7 +105,8 @@ TEST_F(StickyTest, S58_ARefillKeepsTheHoldAndGivesItABlockAboveAllTokensBefore) 
   EXPECT_TRUE(release(1, "a", Token(1001)));
 }
 
-TEST_F(StickyTest, S54_S58_ANewerTokenThatWasShownRetiresOlderOnes) {
+// Covers: S-54 S-58
+TEST_F(StickyTest, ANewerTokenThatWasShownRetiresOlderOnes) {
   acquire(1, "a", 10);
   for (const uint64_t token : {1001, 1005, 1010}) EXPECT_TRUE(table_.view().held("a", Token(token))) << token;
   for (const uint64_t token : {1000, 1011}) EXPECT_FALSE(table_.view().held("a", Token(token))) << token;
@@ -116,7 +121,8 @@ TEST_F(StickyTest, S54_S58_ANewerTokenThatWasShownRetiresOlderOnes) {
   EXPECT_EQ(table_.digest(), table_.recomputed_digest());
 }
 
-TEST_F(StickyTest, S45_S58_ASessionThatChangesHandsHasNewHoldsAndNewBlocksInTheOrderOfTheFormer) {
+// Covers: S-45 S-58
+TEST_F(StickyTest, ASessionThatChangesHandsHasNewHoldsAndNewBlocksInTheOrderOfTheFormer) {
   acquire(1, "a", 10);
   acquire(1, "b");
   table_.hold_changes().regrant_all(SessionId(1), index_, counter_);
@@ -129,14 +135,16 @@ TEST_F(StickyTest, S45_S58_ASessionThatChangesHandsHasNewHoldsAndNewBlocksInTheO
   EXPECT_EQ(table_.digest(), table_.recomputed_digest());
 }
 
-TEST_F(StickyTest, S46_S58_ADelegationChangesNoMode) {
+// Covers: S-46 S-58
+TEST_F(StickyTest, ADelegationChangesNoMode) {
   acquire(1, "a", 10);
   EXPECT_EQ(table_.hold_changes().downgrade({SessionId(1), std::nullopt, "a", Token(1001)}, index_, counter_).kind,
             ModeVerdict::Kind::Impossible);
   decide_waits();
 }
 
-TEST_F(StickyTest, S38_S58_AnOwnerMayWantWhatItsSessionHasAsADelegation) {
+// Covers: S-38 S-58
+TEST_F(StickyTest, AnOwnerMayWantWhatItsSessionHasAsADelegation) {
   acquire(1, "a", 10, true, "t");
   EXPECT_EQ(acquire(1, "a", 10, true, "t").kind, Kind::AlreadyHeld);
   EXPECT_EQ(acquire(1, "a", 0, true, "t").kind, Kind::Queued) << "in another way than stickily: it waits for its own session";
@@ -146,14 +154,16 @@ TEST_F(StickyTest, S38_S58_AnOwnerMayWantWhatItsSessionHasAsADelegation) {
   EXPECT_EQ(decisions_.waits.size(), 1u);
 }
 
-TEST_F(StickyTest, S49_S58_ADelegationIsInNoCircleBecauseItIsGivenBack) {
+// Covers: S-49 S-58
+TEST_F(StickyTest, ADelegationIsInNoCircleBecauseItIsGivenBack) {
   acquire(1, "a", 10);
   acquire(2, "b");
   EXPECT_EQ(acquire(1, "b").kind, Kind::Queued);
   EXPECT_EQ(acquire(2, "a").kind, Kind::Queued) << "an idle delegation must not refuse anyone";
 }
 
-TEST_F(StickyTest, S40_S58_AnExpiredDelegationIsDelayedLikeAnyHold) {
+// Covers: S-40 S-58
+TEST_F(StickyTest, AnExpiredDelegationIsDelayedLikeAnyHold) {
   const Wanted wanted{"a", Mode::Exclusive};
   table_.acquire({.index = Index(1),
                   .request = {{ReplicaId(1), {}, {}}, Sequence(1)},

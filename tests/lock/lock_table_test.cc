@@ -105,7 +105,8 @@ class Desk {
 
 using Sessions = std::vector<uint64_t>;
 
-TEST(LockTableTest, S46_SharedWaitersAtTheHeadAreGrantedTogetherAndAWriterStopsLaterOnes) {
+// Covers: S-46
+TEST(LockTableTest, SharedWaitersAtTheHeadAreGrantedTogetherAndAWriterStopsLaterOnes) {
   Desk d;
   const Token writer = d.exclusive(1, "n").token;
   for (const uint64_t reader : {2, 3, 4}) EXPECT_EQ(d.shared(reader, "n").kind, Acquired::Queued);
@@ -127,7 +128,8 @@ TEST(LockTableTest, S46_SharedWaitersAtTheHeadAreGrantedTogetherAndAWriterStopsL
   EXPECT_EQ(d.holders("n"), (Sessions{6, 7}));
 }
 
-TEST(LockTableTest, REG_F07_AWaitingReaderOrWriterOfADeadSessionIsNeverGranted) {
+// Covers: REG_F07
+TEST(LockTableTest, AWaitingReaderOrWriterOfADeadSessionIsNeverGranted) {
   Desk d;
   const Token reader = d.shared(1, "n").token;
   d.exclusive(2, "n");
@@ -144,7 +146,8 @@ TEST(LockTableTest, REG_F07_AWaitingReaderOrWriterOfADeadSessionIsNeverGranted) 
   EXPECT_EQ(d.holders("n"), Sessions{6});
 }
 
-TEST(LockTableTest, S36_ATryOvertakesNobodyEvenIfItCouldShare) {
+// Covers: S-36
+TEST(LockTableTest, ATryOvertakesNobodyEvenIfItCouldShare) {
   Desk d;
   d.shared(1, "n");
   EXPECT_EQ(d.acquire(2, {{"n", Mode::Shared}}, {.waits = false}).kind, Acquired::Granted);
@@ -156,7 +159,8 @@ TEST(LockTableTest, S36_ATryOvertakesNobodyEvenIfItCouldShare) {
   EXPECT_EQ(d.table.view().names(), 1u);
 }
 
-TEST(LockTableTest, S46_REG_F53_OnlyTheOnlyReaderUpgradesAheadOfAllWaiters) {
+// Covers: S-46 REG_F53
+TEST(LockTableTest, OnlyTheOnlyReaderUpgradesAheadOfAllWaiters) {
   Desk d;
   const Token first = d.shared(1, "n").token, second = d.shared(2, "n").token;
   d.exclusive(3, "n");
@@ -174,7 +178,8 @@ TEST(LockTableTest, S46_REG_F53_OnlyTheOnlyReaderUpgradesAheadOfAllWaiters) {
   EXPECT_EQ(d.queue("n"), Sessions{3});
 }
 
-TEST(LockTableTest, S46_REG_F53_ADowngradeTakesANewTokenAndLetsReadersIn) {
+// Covers: S-46 REG_F53
+TEST(LockTableTest, ADowngradeTakesANewTokenAndLetsReadersIn) {
   Desk d;
   const Token writer = d.exclusive(1, "n").token;
   d.shared(2, "n");
@@ -194,7 +199,8 @@ TEST(LockTableTest, S46_REG_F53_ADowngradeTakesANewTokenAndLetsReadersIn) {
   EXPECT_EQ(d.upgrade(1, "n", down.token).kind, Changed::Done) << "write again after reading";
 }
 
-TEST(LockTableTest, S38_ReentryCountsOneHoldAndKeepsItsTokenEvenIfOthersWait) {
+// Covers: S-38
+TEST(LockTableTest, ReentryCountsOneHoldAndKeepsItsTokenEvenIfOthersWait) {
   Desk d;
   const Desk::Extra again{.reentrant = true};
   const AcquireVerdict first = d.acquire(1, {{"n", Mode::Exclusive}}, again);
@@ -216,7 +222,8 @@ TEST(LockTableTest, S38_ReentryCountsOneHoldAndKeepsItsTokenEvenIfOthersWait) {
   EXPECT_FALSE(d.release(1, "n", first.token));
 }
 
-TEST(LockTableTest, S38_REG_F67_ANumberedReleaseCountsOnceHoweverOftenItIsPerformed) {
+// Covers: S-38 REG_F67
+TEST(LockTableTest, ANumberedReleaseCountsOnceHoweverOftenItIsPerformed) {
   Desk d;
   Token token;
   for (int i = 0; i < 4; ++i) token = d.acquire(1, {{"n", Mode::Exclusive}}, {.reentrant = true}).token;
@@ -231,7 +238,8 @@ TEST(LockTableTest, S38_REG_F67_ANumberedReleaseCountsOnceHoweverOftenItIsPerfor
   EXPECT_EQ(d.table.view().names(), 0u);
 }
 
-TEST(LockTableTest, S38_REG_F76_ReentryBeyondTheLimitIsRefusedAndTheHoldStays) {
+// Covers: S-38 REG_F76
+TEST(LockTableTest, ReentryBeyondTheLimitIsRefusedAndTheHoldStays) {
   Desk d;
   const Desk::Extra again{.reentrant = true};
   Token token;
@@ -242,7 +250,8 @@ TEST(LockTableTest, S38_REG_F76_ReentryBeyondTheLimitIsRefusedAndTheHoldStays) {
   EXPECT_EQ(d.table.view().claims(), 0u);
 }
 
-TEST(LockTableTest, S53_REG_F66_AMultiLockWaitsForAllItsNamesAndHoldsNothingMeanwhile) {
+// Covers: S-53 REG_F66
+TEST(LockTableTest, AMultiLockWaitsForAllItsNamesAndHoldsNothingMeanwhile) {
   Desk d;
   const Token b = d.exclusive(1, "b").token;
   EXPECT_EQ(d.acquire(2, {{"a", Mode::Exclusive}, {"b", Mode::Shared}, {"c", Mode::Shared}}).kind, Acquired::Queued);
@@ -263,7 +272,8 @@ TEST(LockTableTest, S53_REG_F66_AMultiLockWaitsForAllItsNamesAndHoldsNothingMean
   EXPECT_EQ(d.holders("c"), Sessions{4});
 }
 
-TEST(LockTableTest, S53_AMultiLockIsRefusedAsAWholeIfItsOwnerHasOneOfTheNames) {
+// Covers: S-53
+TEST(LockTableTest, AMultiLockIsRefusedAsAWholeIfItsOwnerHasOneOfTheNames) {
   Desk d;
   const Token token = d.exclusive(1, "b").token;
   d.exclusive(2, "b");
@@ -276,7 +286,8 @@ TEST(LockTableTest, S53_AMultiLockIsRefusedAsAWholeIfItsOwnerHasOneOfTheNames) {
   EXPECT_EQ(d.table.view().names(), 1u);
 }
 
-TEST(LockTableTest, S49_WhoeverClosesACycleIsRefusedAndLeavesNoTrace) {
+// Covers: S-49
+TEST(LockTableTest, WhoeverClosesACycleIsRefusedAndLeavesNoTrace) {
   Desk d;
   d.exclusive(1, "a");
   d.exclusive(2, "b");
@@ -303,7 +314,8 @@ struct CycleRow {
   Acquired expected;
 };
 
-TEST(LockTableTest, S49_WhatIsAnEdgeAndWhatIsNot) {
+// Covers: S-49
+TEST(LockTableTest, WhatIsAnEdgeAndWhatIsNot) {
   constexpr Mode kX = Mode::Exclusive, kS = Mode::Shared;
   const CycleRow rows[] = {
       {"a reader waits for a writer that waits for it",
@@ -341,7 +353,8 @@ TEST(LockTableTest, S49_WhatIsAnEdgeAndWhatIsNot) {
   }
 }
 
-TEST(LockTableTest, S49_INV_L17_AnUpgradeThatWouldCloseACycleIsRefused) {
+// Covers: S-49 INV_L17
+TEST(LockTableTest, AnUpgradeThatWouldCloseACycleIsRefused) {
   Desk d;
   const Token reader = d.shared(1, "n").token;
   d.exclusive(2, "q");
@@ -352,7 +365,8 @@ TEST(LockTableTest, S49_INV_L17_AnUpgradeThatWouldCloseACycleIsRefused) {
   EXPECT_EQ(d.table.view().held("n", reader), Mode::Shared);
 }
 
-TEST(LockTableTest, S40_ExpiryDelaysTheNameAndWaitersKeepTheirPlaces) {
+// Covers: S-40
+TEST(LockTableTest, ExpiryDelaysTheNameAndWaitersKeepTheirPlaces) {
   Desk d;
   d.acquire(1, {{"n", Mode::Exclusive}}, {.delay = 2s});
   d.exclusive(2, "n");
@@ -373,7 +387,8 @@ TEST(LockTableTest, S40_ExpiryDelaysTheNameAndWaitersKeepTheirPlaces) {
   EXPECT_FALSE(d.decided_after(d.table.end_delay(begun.id, d.decisions))) << "it ends once";
 }
 
-TEST(LockTableTest, S40_NeitherReleaseNorCloseDelays) {
+// Covers: S-40
+TEST(LockTableTest, NeitherReleaseNorCloseDelays) {
   Desk d;
   const Token token = d.acquire(1, {{"n", Mode::Exclusive}}, {.delay = 2s}).token;
   EXPECT_TRUE(d.release(1, "n", token));
@@ -383,7 +398,8 @@ TEST(LockTableTest, S40_NeitherReleaseNorCloseDelays) {
   EXPECT_EQ(d.table.view().names(), 0u);
 }
 
-TEST(LockTableTest, S40_TheLongerOfTwoDelaysBeginsAnewAndOneOfAMultiLockIsForEachName) {
+// Covers: S-40
+TEST(LockTableTest, TheLongerOfTwoDelaysBeginsAnewAndOneOfAMultiLockIsForEachName) {
   Desk d;
   d.acquire(1, {{"n", Mode::Shared}}, {.delay = 5s});
   d.acquire(2, {{"n", Mode::Shared}, {"m", Mode::Exclusive}}, {.delay = 2s});
@@ -511,7 +527,8 @@ TEST(ShortTextTest, HoldsAnyTextAndIsMovedWithIt) {
 }
 
 // An owner with many claims is looked up in another way than one with few.
-TEST(LockTableTest, S38_AnOwnerFindsEachOfItsClaimsHoweverManyThereAre) {
+// Covers: S-38
+TEST(LockTableTest, AnOwnerFindsEachOfItsClaimsHoweverManyThereAre) {
   Desk d;
   std::vector<std::string> names;
   for (int i = 0; i < 30; ++i) names.push_back("n" + std::to_string(i));

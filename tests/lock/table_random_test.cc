@@ -406,7 +406,8 @@ class Twins {
   std::map<uint64_t, std::pair<std::string, Duration>> delay_rows_;
 };
 
-TEST(LockTableTest, S48_INV_L17_REG_F53_REG_F66_RandomStepsMatchTheNaiveTwinOverCheckpointsAndRestores) {
+// Covers: S-48 INV_L17 REG_F53 REG_F66
+TEST(LockTableTest, RandomStepsMatchTheNaiveTwinOverCheckpointsAndRestores) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
     Twins twins(seed, seed % 3 == 0);

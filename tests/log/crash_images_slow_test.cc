@@ -4,9 +4,11 @@
 namespace coordkit::testkit {
 namespace {
 
-TEST_P(CrashImagesTest, FLT_D01_D11_D16_D17_INV_S01_S02_EverySubsetOfUnsyncedPagesAndNamesRecovers) { whole_pages(); }
+// Covers: FLT_D01 FLT_D11 FLT_D16 FLT_D17 INV_S01 INV_S02
+TEST_P(CrashImagesTest, EverySubsetOfUnsyncedPagesAndNamesRecovers) { whole_pages(); }
 
-TEST_P(CrashImagesTest, FLT_D01_D17_INV_S01_SectorsOfPagesAreTornAnywhere) { torn_sectors(); }
+// Covers: FLT_D01 FLT_D17 INV_S01
+TEST_P(CrashImagesTest, SectorsOfPagesAreTornAnywhere) { torn_sectors(); }
 
 INSTANTIATE_TEST_SUITE_P(Seed, CrashImagesTest, ::testing::Range<uint64_t>(11, 12));
 

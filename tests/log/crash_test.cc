@@ -23,7 +23,8 @@ std::string summary(const log::OpenedLog& opened) {
 
 class CrashTest : public ::testing::TestWithParam<uint64_t> {};
 
-TEST_P(CrashTest, INV_S01_S02_FLT_D01_D16_D17_EveryCrashImageRecoversWhatWasDurableAndNothingElse) {
+// Covers: INV_S01 INV_S02 FLT_D01 FLT_D16 FLT_D17
+TEST_P(CrashTest, EveryCrashImageRecoversWhatWasDurableAndNothingElse) {
   RecordingFs disk;
   LogWorkload work(disk, GetParam());
   ASSERT_TRUE(work.open().ok());
@@ -58,7 +59,8 @@ TEST_P(CrashTest, INV_S01_S02_FLT_D01_D16_D17_EveryCrashImageRecoversWhatWasDura
 INSTANTIATE_TEST_SUITE_P(Seeds, CrashTest, ::testing::Range<uint64_t>(1, 7));
 
 // The tail of an unclean open exists in the page cache only; each crash inside recovery must leave it, or what was durable.
-TEST(CrashTest, FLT_P09_REG_R31_CrashInsideRecoveryLosesNothing) {
+// Covers: FLT_P09 REG_R31
+TEST(CrashTest, CrashInsideRecoveryLosesNothing) {
   RecordingFs disk;
   LogWorkload work(disk, 99);
   ASSERT_TRUE(work.open().ok());
@@ -74,7 +76,8 @@ TEST(CrashTest, FLT_P09_REG_R31_CrashInsideRecoveryLosesNothing) {
   });
 }
 
-TEST(CrashTest, FLT_P09_INV_S07_RestartsDoNotPileUpFiles) {
+// Covers: FLT_P09 INV_S07
+TEST(CrashTest, RestartsDoNotPileUpFiles) {
   Image image;
   for (int i = 0; i < 200; ++i) {
     RecordingFs disk(image);
@@ -101,7 +104,8 @@ class FailingCallTest : public ::testing::TestWithParam<absl::StatusCode> {};
 
 // One call in the whole life of a log fails: the error is reported, or it is one of a file that holds nothing. Nothing
 // acknowledged is lost, and the next open works.
-TEST_P(FailingCallTest, FLT_D03_D04_D15_REG_R31_EveryCallFailsOnce) {
+// Covers: FLT_D03 FLT_D04 FLT_D15 REG_R31
+TEST_P(FailingCallTest, EveryCallFailsOnce) {
   uint64_t calls = 0;
   {
     RecordingFs disk;
@@ -131,7 +135,8 @@ TEST_P(FailingCallTest, FLT_D03_D04_D15_REG_R31_EveryCallFailsOnce) {
 INSTANTIATE_TEST_SUITE_P(Errors, FailingCallTest,
                          ::testing::Values(absl::StatusCode::kDataLoss, absl::StatusCode::kResourceExhausted));
 
-TEST(LogFailureTest, FLT_D03_AFailedSyncIsFinal) {
+// Covers: FLT_D03
+TEST(LogFailureTest, AFailedSyncIsFinal) {
   RecordingFs disk;
   auto opened = open(disk);
   ASSERT_TRUE(opened.ok());
@@ -147,7 +152,8 @@ TEST(LogFailureTest, FLT_D03_AFailedSyncIsFinal) {
 }
 
 // With a spare ready, and with none.
-TEST(LogFailureTest, FLT_P14_NoDescriptorForASegmentIsNotFinal) {
+// Covers: FLT_P14
+TEST(LogFailureTest, NoDescriptorForASegmentIsNotFinal) {
   for (const bool ready : {false, true}) {
     RecordingFs disk;
     auto opened = open(disk);
@@ -174,7 +180,8 @@ TEST(LogFailureTest, FLT_P14_NoDescriptorForASegmentIsNotFinal) {
   }
 }
 
-TEST(LogFailureTest, FLT_D04_INV_S07_AStartWithoutSpaceLeavesNothingBehindAndUsesWhatOthersLeft) {
+// Covers: FLT_D04 INV_S07
+TEST(LogFailureTest, AStartWithoutSpaceLeavesNothingBehindAndUsesWhatOthersLeft) {
   RecordingFs disk;
   ASSERT_TRUE(open(disk).ok());
   const uint64_t needed = disk.used();
@@ -193,7 +200,8 @@ TEST(LogFailureTest, FLT_D04_INV_S07_AStartWithoutSpaceLeavesNothingBehindAndUse
   EXPECT_TRUE(opened.ok()) << opened.status();
 }
 
-TEST(LogFailureTest, FLT_D04_NoSpaceForASegmentIsNotFinalAndCompactionFreesSome) {
+// Covers: FLT_D04
+TEST(LogFailureTest, NoSpaceForASegmentIsNotFinalAndCompactionFreesSome) {
   RecordingFs disk;
   auto opened = open(disk);
   ASSERT_TRUE(opened.ok());

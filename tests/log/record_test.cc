@@ -42,7 +42,8 @@ TEST(RecordTest, WhatIsAppendedIsParsed) {
   EXPECT_EQ(record->bytes(), bytes.size() - 64);
 }
 
-TEST(RecordTest, FLT_D09_ARecordInAnotherPlaceNeverVerifies) {
+// Covers: FLT_D09
+TEST(RecordTest, ARecordInAnotherPlaceNeverVerifies) {
   const std::string bytes = bytes_at(64, entry_record(testkit::entries(9, 1, 3).front()));
   EXPECT_TRUE(parse_record(bytes, 64, kKey));
   EXPECT_FALSE(parse_record(bytes.substr(8), 56, kKey)) << "another offset";
@@ -50,7 +51,8 @@ TEST(RecordTest, FLT_D09_ARecordInAnotherPlaceNeverVerifies) {
   EXPECT_FALSE(parse_record(bytes, 64, {StoreId(43), kKey.segment})) << "another store";
 }
 
-TEST(RecordTest, REG_R32_FLT_D05_EveryFlippedBitIsNoticed) {
+// Covers: REG_R32 FLT_D05
+TEST(RecordTest, EveryFlippedBitIsNoticed) {
   const std::string good = bytes_at(0, entry_record(testkit::entries(9, 1, 3, 40).front()));
   for (size_t bit = 0; bit < (kRecordHeaderBytes + 40) * 8; ++bit) {
     std::string bytes = good;
@@ -62,7 +64,8 @@ TEST(RecordTest, REG_R32_FLT_D05_EveryFlippedBitIsNoticed) {
   }
 }
 
-TEST(RecordTest, REG_R32_TheProposersSumIsKeptNeverRecomputed) {
+// Covers: REG_R32
+TEST(RecordTest, TheProposersSumIsKeptNeverRecomputed) {
   raft::Entry entry = testkit::entries(9, 1, 3).front();
   entry.content_sum ^= 1;
   const auto record = parse_record(bytes_at(0, entry_record(entry)), 0, kKey);

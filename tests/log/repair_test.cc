@@ -76,7 +76,8 @@ class RepairTest : public ::testing::Test {
 };
 
 // The start replaces the newest segment.
-TEST_F(RepairTest, FLT_D06_AScrubWritesEachSpoiledCopyOfAHeaderAgain) {
+// Covers: FLT_D06
+TEST_F(RepairTest, AScrubWritesEachSpoiledCopyOfAHeaderAgain) {
   const auto scrub = [](log::OpenedLog& opened) {
     std::vector<std::string> found;
     for (LogScrub part{.next = Index(1)}; part.next;) {
@@ -106,7 +107,8 @@ TEST_F(RepairTest, FLT_D06_AScrubWritesEachSpoiledCopyOfAHeaderAgain) {
   EXPECT_GE(tried, 8U);
 }
 
-TEST_F(RepairTest, FLT_D06_AHeaderThatCannotBeWrittenAgainIsReportedAndTriedAgain) {
+// Covers: FLT_D06
+TEST_F(RepairTest, AHeaderThatCannotBeWrittenAgainIsReportedAndTriedAgain) {
   const std::string oldest = segments().front();
   Image rotten = image_;
   rotten[oldest][40] ^= 1;
@@ -157,7 +159,8 @@ TEST_F(RepairTest, WhatACheckpointHasComesWithoutPayloadsAndIsReadWhole) {
   }
 }
 
-TEST_P(AnyFormRepairTest, FLT_D02_D05_D06_RotAnywhereIsRepairedFromATwin) {
+// Covers: FLT_D02 FLT_D05 FLT_D06
+TEST_P(AnyFormRepairTest, RotAnywhereIsRepairedFromATwin) {
   size_t repaired = 0;
   for_every_rot(88, [&](const Image& rotten, const std::string& where) {
     RecordingFs disk(rotten);
@@ -181,7 +184,8 @@ TEST_P(AnyFormRepairTest, FLT_D02_D05_D06_RotAnywhereIsRepairedFromATwin) {
 }
 
 // A payload that rots leaves its header, and the next batch repeats the identities of the previous one.
-TEST_F(RepairTest, FLT_D02_IdentitiesOfRottenEntriesAreKnown) {
+// Covers: FLT_D02
+TEST_F(RepairTest, IdentitiesOfRottenEntriesAreKnown) {
   size_t known = 0;
   size_t holes = 0;
   for_every_rot(88, [&](const Image& rotten, const std::string& where) {
@@ -198,7 +202,8 @@ TEST_F(RepairTest, FLT_D02_IdentitiesOfRottenEntriesAreKnown) {
   EXPECT_GT(known * 4, holes * 3) << known << " of " << holes;
 }
 
-TEST_F(RepairTest, FLT_D16_ACrashInARepairLeavesTheHolesOrTheEntries) {
+// Covers: FLT_D16
+TEST_F(RepairTest, ACrashInARepairLeavesTheHolesOrTheEntries) {
   Image rotten = image_;
   for (const std::string& name : {segments()[0], segments()[1]}) {
     std::string& bytes = rotten[name];
@@ -235,7 +240,8 @@ TEST_F(RepairTest, FLT_D16_ACrashInARepairLeavesTheHolesOrTheEntries) {
 }
 
 // Rot, repair, appends, truncations, compaction, restarts, in any order, beside a model.
-TEST_P(AnyFormRepairTest, FLT_D06_INV_S01_RandomRotRepairAndWorkAgreeWithATwin) {
+// Covers: FLT_D06 INV_S01
+TEST_P(AnyFormRepairTest, RandomRotRepairAndWorkAgreeWithATwin) {
   Random random(5);
   for (int round = 0; round < 40; ++round) {
     Image image = image_;
@@ -298,7 +304,8 @@ TEST_P(AnyFormRepairTest, FLT_D06_INV_S01_RandomRotRepairAndWorkAgreeWithATwin) 
 }
 
 // The repaired entry lies in a newer segment than those after it, which must not be recycled before it.
-TEST_F(RepairTest, FLT_D06_CompactionUpToARepairedEntryKeepsWhatFollows) {
+// Covers: FLT_D06
+TEST_F(RepairTest, CompactionUpToARepairedEntryKeepsWhatFollows) {
   for (uint64_t front = 2; front + 2 < kEntries; ++front) {
     Image rotten = image_;
     for (auto& [file, bytes] : rotten.files) {
@@ -325,7 +332,8 @@ TEST_F(RepairTest, FLT_D06_CompactionUpToARepairedEntryKeepsWhatFollows) {
   }
 }
 
-TEST_F(RepairTest, REG_R32_ARepairThatIsNotTheLostEntryIsRefused) {
+// Covers: REG_R32
+TEST_F(RepairTest, ARepairThatIsNotTheLostEntryIsRefused) {
   for (int flaw = 0; flaw < 3; ++flaw) {
     Image rotten = image_;
     std::string& bytes = rotten[segments().front()];
@@ -360,7 +368,8 @@ TEST_F(RepairTest, ARepairOfWhatIsIntactOrTruncatedChangesNothing) {
 }
 
 // An entry that an open carried over is as safe as those from before it: no bad block can cut it.
-TEST_F(RepairTest, FLT_D02_RotInWhatAnOpenCarriedOverIsAHole) {
+// Covers: FLT_D02
+TEST_F(RepairTest, RotInWhatAnOpenCarriedOverIsAHole) {
   RecordingFs disk(image_);
   {
     auto opened = open(disk);

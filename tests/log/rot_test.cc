@@ -72,7 +72,8 @@ class AnyFormRotTest : public RotTest, public ::testing::WithParamInterface<Form
 INSTANTIATE_TEST_SUITE_P(Forms, AnyFormRotTest, ::testing::Values(kSingle, kRuns),
                          [](const auto& form) { return form.param.level == 0 ? "Single" : "Runs"; });
 
-TEST_P(AnyFormRotTest, FLT_D02_D05_D06_REG_R31_AnyBadBlockIsAHoleAndNothingIsCut) {
+// Covers: FLT_D02 FLT_D05 FLT_D06 REG_R31
+TEST_P(AnyFormRotTest, AnyBadBlockIsAHoleAndNothingIsCut) {
   for (const std::string& name : segments()) {
     const size_t size = image_[name].size();
     for (size_t block = 2; block < size / log::kBlockBytes; ++block) {
@@ -94,7 +95,8 @@ TEST_P(AnyFormRotTest, FLT_D02_D05_D06_REG_R31_AnyBadBlockIsAHoleAndNothingIsCut
   }
 }
 
-TEST_P(AnyFormRotTest, FLT_D02_RandomFlipsNeverLoseOrInventAnything) {
+// Covers: FLT_D02
+TEST_P(AnyFormRotTest, RandomFlipsNeverLoseOrInventAnything) {
   Random random(7);
   for (int round = 0; round < 200; ++round) {
     Image rotten = image_;
@@ -110,7 +112,8 @@ TEST_P(AnyFormRotTest, FLT_D02_RandomFlipsNeverLoseOrInventAnything) {
   }
 }
 
-TEST_P(AnyFormRotTest, FLT_D07_HardStateSurvivesTheLossOfAnyWholeSegmentBody) {
+// Covers: FLT_D07
+TEST_P(AnyFormRotTest, HardStateSurvivesTheLossOfAnyWholeSegmentBody) {
   const std::vector<std::string> names = segments();
   ASSERT_GE(names.size(), 3u);
   for (size_t i = 0; i + 1 < names.size(); ++i) {
@@ -124,7 +127,8 @@ TEST_P(AnyFormRotTest, FLT_D07_HardStateSurvivesTheLossOfAnyWholeSegmentBody) {
   }
 }
 
-TEST_P(AnyFormRotTest, FLT_D11_AMissingShortOrEmptyMiddleSegmentIsRot) {
+// Covers: FLT_D11
+TEST_P(AnyFormRotTest, AMissingShortOrEmptyMiddleSegmentIsRot) {
   const std::vector<std::string> names = segments();
   for (size_t i = 0; i + 1 < names.size(); ++i) {
     for (const size_t size : {size_t{0}, size_t{5000}, size_t{1} << 40}) {
@@ -144,7 +148,8 @@ TEST_P(AnyFormRotTest, FLT_D11_AMissingShortOrEmptyMiddleSegmentIsRot) {
 }
 
 // Everything in it was cut off and written again behind it; each open rewrites the newest segment.
-TEST_F(RotTest, FLT_D11_ASegmentWhoseEntriesWereCutOffIsNotMissed) {
+// Covers: FLT_D11
+TEST_F(RotTest, ASegmentWhoseEntriesWereCutOffIsNotMissed) {
   const std::string lost = *(segments().end() - 2);
   Image without = image_;
   without.names.erase(lost);
@@ -173,7 +178,8 @@ TEST_F(RotTest, FLT_D11_ASegmentWhoseEntriesWereCutOffIsNotMissed) {
   }
 }
 
-TEST_F(RotTest, FLT_D09_BlocksThatChangedPlacesAreRot) {
+// Covers: FLT_D09
+TEST_F(RotTest, BlocksThatChangedPlacesAreRot) {
   const std::string name = segments().front();
   Image rotten = image_;
   std::string& bytes = rotten[name];
@@ -190,7 +196,8 @@ TEST_F(RotTest, FLT_D09_BlocksThatChangedPlacesAreRot) {
   EXPECT_EQ(opened->damaged[1].index, Index(2));
 }
 
-TEST_F(RotTest, FLT_D05_AReadOfARottenEntryIsAnErrorAndOthersAreServed) {
+// Covers: FLT_D05
+TEST_F(RotTest, AReadOfARottenEntryIsAnErrorAndOthersAreServed) {
   Image rotten = image_;
   std::string& bytes = rotten[segments().front()];
   const size_t payload = bytes.find(expected_[4].payload.view());
@@ -226,7 +233,8 @@ TEST_F(RotTest, ATruncationAndTheSameEntriesAgainRepairToo) {
 }
 
 // The next mark names the contents of the previous batch, so a lost header costs only its own entry.
-TEST_F(RotTest, FLT_D02_ARottenHeaderInABatchOfManyIsOneHole) {
+// Covers: FLT_D02
+TEST_F(RotTest, ARottenHeaderInABatchOfManyIsOneHole) {
   RecordingFs disk;
   auto opened = log::Log::open(disk, few_segments());
   ASSERT_TRUE(opened.ok());
@@ -250,7 +258,8 @@ TEST_F(RotTest, FLT_D02_ARottenHeaderInABatchOfManyIsOneHole) {
 }
 
 // A loss at the end of the durable log is revealed by the next mark, even if the rest of that batch is torn.
-TEST_F(RotTest, FLT_D02_ALostEntryBeforeATornBatchIsAHoleNotTheEnd) {
+// Covers: FLT_D02
+TEST_F(RotTest, ALostEntryBeforeATornBatchIsAHoleNotTheEnd) {
   RecordingFs disk;
   auto opened = log::Log::open(disk, few_segments());
   ASSERT_TRUE(opened.ok());
@@ -274,7 +283,8 @@ TEST_F(RotTest, FLT_D02_ALostEntryBeforeATornBatchIsAHoleNotTheEnd) {
 
 // The entries that an open carried over end with a mark. That mark alone may be lost; together with the previous batch, nothing
 // shows any more how far the log went.
-TEST_F(RotTest, FLT_D02_INV_S01_ANewestSegmentThatIsRottenUpToItsEndIsDataLossNotAShorterLog) {
+// Covers: FLT_D02 INV_S01
+TEST_F(RotTest, ANewestSegmentThatIsRottenUpToItsEndIsDataLossNotAShorterLog) {
   RecordingFs disk;
   {
     auto opened = log::Log::open(disk, few_segments());
@@ -303,7 +313,8 @@ TEST_F(RotTest, FLT_D02_INV_S01_ANewestSegmentThatIsRottenUpToItsEndIsDataLossNo
   EXPECT_TRUE(two.changes().empty());
 }
 
-TEST_P(AnyFormRotTest, FLT_D11_INV_S01_ANewestSegmentThatWasCutShortIsDataLossNotAShorterLog) {
+// Covers: FLT_D11 INV_S01
+TEST_P(AnyFormRotTest, ANewestSegmentThatWasCutShortIsDataLossNotAShorterLog) {
   const std::string newest = segments().back();
   const size_t whole = image_[newest].size();
   for (const size_t size : {size_t{log::kFirstBatchOffset}, whole / 2, whole - 1}) {
@@ -317,7 +328,8 @@ TEST_P(AnyFormRotTest, FLT_D11_INV_S01_ANewestSegmentThatWasCutShortIsDataLossNo
   }
 }
 
-TEST_P(AnyFormRotTest, FLT_D11_WhatFollowsTheFullSizeOfASegmentIsNotOfTheLog) {
+// Covers: FLT_D11
+TEST_P(AnyFormRotTest, WhatFollowsTheFullSizeOfASegmentIsNotOfTheLog) {
   for (const std::string& name : segments()) {
     Image longer = image_;
     longer[name].append(64 * log::kBlockBytes, 'x');
@@ -333,7 +345,8 @@ TEST_P(AnyFormRotTest, FLT_D11_WhatFollowsTheFullSizeOfASegmentIsNotOfTheLog) {
 }
 
 // Before the reset the log ended at entry 5, behind it at one that is far away: what lies between was never in it.
-TEST_F(RotTest, FLT_D02_ARottenResetLeavesNoHolesUpToWhereTheLogBeganAgain) {
+// Covers: FLT_D02
+TEST_F(RotTest, ARottenResetLeavesNoHolesUpToWhereTheLogBeganAgain) {
   constexpr Position kBase{Index(1'000'000'000'000), Term(7)};
   RecordingFs disk;
   auto written = log::Log::open(disk, few_segments());
@@ -362,7 +375,8 @@ TEST_F(RotTest, FLT_D02_ARottenResetLeavesNoHolesUpToWhereTheLogBeganAgain) {
   }
 }
 
-TEST_F(RotTest, FLT_D13_ForeignFilesAreRefusedAndNothingIsTouched) {
+// Covers: FLT_D13
+TEST_F(RotTest, ForeignFilesAreRefusedAndNothingIsTouched) {
   Image foreign = image_;
   foreign.files[9999] = "mine";
   foreign.names["notes.txt"] = 9999;
@@ -373,7 +387,8 @@ TEST_F(RotTest, FLT_D13_ForeignFilesAreRefusedAndNothingIsTouched) {
   EXPECT_TRUE(disk.changes().empty());
 }
 
-TEST_F(RotTest, FLT_S02_FLT_D13_ANumberAfterWhichThereAreFewIsRefusedAndNothingIsTouched) {
+// Covers: FLT_S02 FLT_D13
+TEST_F(RotTest, ANumberAfterWhichThereAreFewIsRefusedAndNothingIsTouched) {
   for (const char* name : {"ffffffff.fill", "ffffffff.spare", "ffffffff.seg", "ffff0001.fill"}) {
     Image foreign = image_;
     foreign.files[9999] = "";
@@ -386,7 +401,8 @@ TEST_F(RotTest, FLT_S02_FLT_D13_ANumberAfterWhichThereAreFewIsRefusedAndNothingI
   }
 }
 
-TEST_F(RotTest, FLT_D14_ANewerFormatIsRefusedAndNothingIsTouched) {
+// Covers: FLT_D14
+TEST_F(RotTest, ANewerFormatIsRefusedAndNothingIsTouched) {
   Image newer = image_;
   std::string& bytes = newer[segments().back()];
   for (const size_t block : {size_t{0}, log::kBlockBytes}) {
@@ -399,7 +415,8 @@ TEST_F(RotTest, FLT_D14_ANewerFormatIsRefusedAndNothingIsTouched) {
   EXPECT_TRUE(disk.changes().empty());
 }
 
-TEST(LogInputTest, REG_R32_AnEntryThatDoesNotMatchItsSumIsNeverWritten) {
+// Covers: REG_R32
+TEST(LogInputTest, AnEntryThatDoesNotMatchItsSumIsNeverWritten) {
   RecordingFs disk;
   auto opened = log::Log::open(disk, few_segments());
   ASSERT_TRUE(opened.ok());

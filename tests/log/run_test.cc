@@ -112,7 +112,8 @@ TEST(RunTest, WhatAllPayloadsHaveNearTheirBeginningIsThereOnce) {
   }
 }
 
-TEST(RunTest, REG_R32_FLT_D05_AFlippedBitOfAPayloadCostsItsEntryAndOneBeforeItTheRun) {
+// Covers: REG_R32 FLT_D05
+TEST(RunTest, AFlippedBitOfAPayloadCostsItsEntryAndOneBeforeItTheRun) {
   const std::string mine(20, 'm');
   const Written good({{.entries = with_payloads({mine + std::string(24, 'a'), mine + std::string(24, 'b'),
                                                  mine + std::string(24, 'c'), mine + std::string(24, 'd')})}});
@@ -223,7 +224,8 @@ TEST(RunLogTest, SegmentsAreOfVersionTwoOnceTheClusterIsAtItsLevelAndStaySo) {
 }
 
 // Builds before level 3 look for this in both copies of the header, so that they say NewerFormat and touch nothing.
-TEST(RunLogTest, FLT_D14_AHeaderOfVersionTwoIsNoneWhereVersionOneHasIts) {
+// Covers: FLT_D14
+TEST(RunLogTest, AHeaderOfVersionTwoIsNoneWhereVersionOneHasIts) {
   const std::string two = encode(log::SegmentHeader{.segment = 7, .format = 2, .store = StoreId(42)}, kOnlyGroup);
   const std::string one = encode(log::SegmentHeader{.segment = 7, .format = 1, .store = StoreId(42)}, kOnlyGroup);
   for (const size_t block : {size_t{0}, log::kBlockBytes}) {
@@ -277,7 +279,8 @@ TEST_F(RunReadTest, AnyStretchIsReadAsItWasWritten) {
   EXPECT_EQ(log_->read(Index(591), Index(600), 1)->size(), 1u);
 }
 
-TEST_F(RunReadTest, FLT_D05_OneRottenEntryIsOneEntryThatIsNotServed) {
+// Covers: FLT_D05
+TEST_F(RunReadTest, OneRottenEntryIsOneEntryThatIsNotServed) {
   ASSERT_NO_FATAL_FAILURE(flip(595));
   EXPECT_TRUE(log_->read(Index(591), Index(594), 1 << 20).ok());
   EXPECT_TRUE(absl::IsDataLoss(log_->read(Index(591), Index(600), 1 << 20).status()));
@@ -289,7 +292,8 @@ TEST_F(RunReadTest, FLT_D05_OneRottenEntryIsOneEntryThatIsNotServed) {
   EXPECT_LT(scrub.bytes, 600 * (300 + 64) + headers) << "each record is read once";
 }
 
-TEST_F(RunReadTest, FLT_D02_AHoleInARunIsRepairedAndReadAgain) {
+// Covers: FLT_D02
+TEST_F(RunReadTest, AHoleInARunIsRepairedAndReadAgain) {
   ASSERT_NO_FATAL_FAILURE(flip(595));
   ASSERT_TRUE(log_->append_mark().ok());
   ASSERT_TRUE(log_->sync().ok());
@@ -315,7 +319,8 @@ TEST_F(RunReadTest, FLT_D02_AHoleInARunIsRepairedAndReadAgain) {
 }
 
 // The next mark names each entry of a run whose table is lost.
-TEST_F(RunReadTest, FLT_D02_ARottenTableIsHolesOfKnownEntries) {
+// Covers: FLT_D02
+TEST_F(RunReadTest, ARottenTableIsHolesOfKnownEntries) {
   Image image = disk_.now();
   std::string& bytes = image[segment_names(image).back()];
   const size_t payload = bytes.rfind(entries(591, 1, 1, 300).front().payload.view());

@@ -65,7 +65,8 @@ class SpareErrorsTest : public ::testing::Test {
   int dropped_ = 0;
 };
 
-TEST_F(SpareErrorsTest, FLT_D22_INV_S10_AnyCallOfASpareThatFailsCostsThatSpareAndNoEntry) {
+// Covers: FLT_D22 INV_S10
+TEST_F(SpareErrorsTest, AnyCallOfASpareThatFailsCostsThatSpareAndNoEntry) {
   uint64_t calls = 1;
   for (uint64_t failing = 1; failing <= calls; ++failing) {
     for (const uint64_t count : {1, 3}) {
@@ -85,7 +86,8 @@ TEST_F(SpareErrorsTest, FLT_D22_INV_S10_AnyCallOfASpareThatFailsCostsThatSpareAn
 }
 
 // A spare that is being made into a segment is one until it has its name.
-TEST_F(SpareErrorsTest, FLT_D03_ARenameToASegmentThatFailsIsFinal) {
+// Covers: FLT_D03
+TEST_F(SpareErrorsTest, ARenameToASegmentThatFailsIsFinal) {
   open();
   prepare();
   disk_->fail_calls("rename", absl::DataLossError("EIO"));
@@ -96,7 +98,8 @@ TEST_F(SpareErrorsTest, FLT_D03_ARenameToASegmentThatFailsIsFinal) {
   EXPECT_EQ(log_->failure(), status);
 }
 
-TEST_F(SpareErrorsTest, FLT_D22_WithoutAnyNewFileAWriteWaitsAndGoesOnOnceThereIsOne) {
+// Covers: FLT_D22
+TEST_F(SpareErrorsTest, WithoutAnyNewFileAWriteWaitsAndGoesOnOnceThereIsOne) {
   open();
   disk_->fail_spares(1, 1000, absl::DataLossError("EIO"));
   absl::Status status;
@@ -109,7 +112,8 @@ TEST_F(SpareErrorsTest, FLT_D22_WithoutAnyNewFileAWriteWaitsAndGoesOnOnceThereIs
   EXPECT_TRUE(log_->failure().ok());
 }
 
-TEST_F(SpareErrorsTest, FLT_D03_ADiskOnWhichNoFileCanBeMadeForLongIsFinal) {
+// Covers: FLT_D03
+TEST_F(SpareErrorsTest, ADiskOnWhichNoFileCanBeMadeForLongIsFinal) {
   open();
   disk_->fail_spares(1, 1'000'000, absl::DataLossError("EIO"));
   absl::Status status;

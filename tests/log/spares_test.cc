@@ -1,12 +1,11 @@
 // Segments in reserve: which one is taken, and what becomes of the others.
-#include "log/spare_segments.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "base/check.h"
 #include "log/segment.h"
+#include "log/spare_segments.h"
 #include "tests/log/recording_fs.h"
 
 namespace coordkit::testkit {
@@ -86,7 +85,8 @@ TEST_F(SparesTest, OneThatIsGoneOrCutShortIsPassedOver) {
   EXPECT_FALSE(on_disk(FileUse::Spare, 50));
 }
 
-TEST_F(SparesTest, FLT_D22_OneThatCannotBeOpenedIsDroppedAndSaid) {
+// Covers: FLT_D22
+TEST_F(SparesTest, OneThatCannotBeOpenedIsDroppedAndSaid) {
   const uint32_t bad = made(kLarge);
   const uint32_t good = made(kLarge);
   disk_.fail_spares(1, 1, absl::DataLossError("EIO"));
@@ -96,7 +96,8 @@ TEST_F(SparesTest, FLT_D22_OneThatCannotBeOpenedIsDroppedAndSaid) {
   EXPECT_TRUE(spares_.take_failure().ok()) << "once";
 }
 
-TEST_F(SparesTest, FLT_D22_OneThatCannotBeMadeOnTheSpotMayBeTriedAgain) {
+// Covers: FLT_D22
+TEST_F(SparesTest, OneThatCannotBeMadeOnTheSpotMayBeTriedAgain) {
   for (uint64_t failing = 1; failing <= 4; ++failing) {  // open, write, sync, rename
     disk_.fail_spares(failing, 1, absl::DataLossError("EIO"));
     EXPECT_TRUE(absl::IsUnavailable(spares_.make(kLarge))) << failing;
@@ -109,12 +110,14 @@ TEST_F(SparesTest, FLT_D22_OneThatCannotBeMadeOnTheSpotMayBeTriedAgain) {
 }
 
 // The directory names the segments too.
-TEST_F(SparesTest, FLT_D03_AFailedSyncOfTheDirectoryIsNoMatterOfOneSpare) {
+// Covers: FLT_D03
+TEST_F(SparesTest, AFailedSyncOfTheDirectoryIsNoMatterOfOneSpare) {
   disk_.fail_calls("sync_dir", absl::DataLossError("EIO"));
   EXPECT_TRUE(absl::IsDataLoss(spares_.make(kLarge)));
 }
 
-TEST_F(SparesTest, FLT_D22_ASegmentThatCannotBeRenamedIsNoSpare) {
+// Covers: FLT_D22
+TEST_F(SparesTest, ASegmentThatCannotBeRenamedIsNoSpare) {
   auto segment = disk_.open(log::file_name(FileUse::Segment, 9), OpenMode::CreateNew);
   ASSERT_TRUE(segment.ok());
   disk_.fail_calls("rename", absl::DataLossError("EIO"));
@@ -124,7 +127,8 @@ TEST_F(SparesTest, FLT_D22_ASegmentThatCannotBeRenamedIsNoSpare) {
   EXPECT_FALSE(spares_.take_failure().ok());
 }
 
-TEST_F(SparesTest, FLT_S02_NumbersEndAndNeverBeginAgain) {
+// Covers: FLT_S02
+TEST_F(SparesTest, NumbersEndAndNeverBeginAgain) {
   spares_.number_from(0xffffffff);
   EXPECT_EQ(spares_.take_number(), 0xffffffff);
   EXPECT_THROW(spares_.take_number(), CheckFailure);

@@ -93,7 +93,8 @@ TEST(CheckpointTest, AnEmptyViewRestoresABlankMachineThatCanBeFounded) {
   EXPECT_EQ(d.open(), SessionId(kBase + 1));
 }
 
-TEST(CheckpointTest, REG_F31_EveryMissingRowThatOthersNeedIsNoticed) {
+// Covers: REG_F31
+TEST(CheckpointTest, EveryMissingRowThatOthersNeedIsNoticed) {
   Driver d;
   populate(d);
   RowsView view;
@@ -144,7 +145,8 @@ constexpr uint64_t kDistinctNames = 1'000'000;
 #else
 constexpr uint64_t kDistinctNames = 100'000;
 #endif
-TEST(CheckpointTest, REG_F76_DistinctNamesLeaveNothing) {
+// Covers: REG_F76
+TEST(CheckpointTest, DistinctNamesLeaveNothing) {
   Driver d;
   const SessionId a = d.open();
   checkpoint(d.machine);

@@ -221,7 +221,8 @@ TEST(CodecTest, AmountsAndKindsOfCoordinationAreCheckedAtTheEntrance) {
   EXPECT_EQ(code(JoinGroup{s, "", "n", std::string(kMemberValueBytesMax + 1, 'v')}), ResultCode::LimitExceeded);
 }
 
-TEST(CodecTest, S53_S40_WhatAnAcquireMustBeIsJudgedAtTheDoor) {
+// Covers: S-53 S-40
+TEST(CodecTest, WhatAnAcquireMustBeIsJudgedAtTheDoor) {
   const SessionId s(1);
   const auto many = [&](size_t count, uint64_t flags = 0) {
     AcquireAll body{.session = s, .owner_tag = "", .locks = {}, .wait = {}, .texts = {}, .flags = flags};
@@ -327,7 +328,8 @@ TEST(CodecTest, BytesOfTheCoordinationCommandsArePinned) {
   EXPECT_EQ(hex(encode(Request{.body = JoinGroup{s, "t", "g", "v"}})), "c2030b08041201741a0167220176");
 }
 
-TEST(CodecTest, S29_REG_F22_TtlBoundsAreJudgedWithoutOverflow) {
+// Covers: S-29 REG_F22
+TEST(CodecTest, TtlBoundsAreJudgedWithoutOverflow) {
   const auto open = [](Duration ttl) { return validate({.body = OpenSession{ttl, "", ReplicaId(1), BootCounter(1), 1}}); };
   EXPECT_EQ(open(0ns), ResultCode::InvalidArgument);
   EXPECT_EQ(open(-1ns), ResultCode::InvalidArgument);

@@ -25,7 +25,8 @@ class CoordinationCommandsTest : public ::testing::Test {
   SessionId b = driver.open();
 };
 
-TEST_F(CoordinationCommandsTest, S50_PermitsAreGrantedLaterUnderTheRequestThatWaited) {
+// Covers: S-50
+TEST_F(CoordinationCommandsTest, PermitsAreGrantedLaterUnderTheRequestThatWaited) {
   const Result held = acquire(a, 2);
   EXPECT_EQ(held.code, Code::Granted);
   EXPECT_GT(held.token.value(), kBase);
@@ -46,7 +47,8 @@ TEST_F(CoordinationCommandsTest, S50_PermitsAreGrantedLaterUnderTheRequestThatWa
   EXPECT_EQ(driver.release(a, "s", granted.token).code, Code::NotOwner);
 }
 
-TEST_F(CoordinationCommandsTest, S45_WhatASessionHasBesidesLocksIsListedByKindAndInPages) {
+// Covers: S-45
+TEST_F(CoordinationCommandsTest, WhatASessionHasBesidesLocksIsListedByKindAndInPages) {
   const auto list = [&](SessionId session, OwnedObjects::Place after = {}) {
     return driver.machine.reads()->objects_of(session, after);
   };
@@ -77,12 +79,14 @@ TEST_F(CoordinationCommandsTest, S45_WhatASessionHasBesidesLocksIsListedByKindAn
   EXPECT_EQ(list(b).rows.size(), 1u);
 }
 
-TEST_F(CoordinationCommandsTest, S43_PriorReleasesGiveBackPermitsToo) {
+// Covers: S-43
+TEST_F(CoordinationCommandsTest, PriorReleasesGiveBackPermitsToo) {
   const Token token = acquire(a, 2).token;
   EXPECT_EQ(driver.submit(AcquirePermits{a, "s", Wait::none(), 2, {}}, {{"s", token}}).code, Code::Granted);
 }
 
-TEST_F(CoordinationCommandsTest, S47_TokensOfAllKindsOfHoldsComeFromOneCounter) {
+// Covers: S-47
+TEST_F(CoordinationCommandsTest, TokensOfAllKindsOfHoldsComeFromOneCounter) {
   const Token lock = driver.acquire(a, "s").token;
   const Token permits = acquire(a, 1).token;
   driver.submit(Enqueue{"q", 0, "v"});
@@ -95,7 +99,8 @@ TEST_F(CoordinationCommandsTest, S47_TokensOfAllKindsOfHoldsComeFromOneCounter) 
   EXPECT_EQ(driver.holder("s"), lock) << "a lock and a semaphore of one name are two things";
 }
 
-TEST_F(CoordinationCommandsTest, S48_ATimedWaitHasATimerThatGoesWithIt) {
+// Covers: S-48
+TEST_F(CoordinationCommandsTest, ATimedWaitHasATimerThatGoesWithIt) {
   acquire(a, 2);
   acquire(b, 1, Wait::timed(3s));
   const Index queued = driver.index;
@@ -112,7 +117,8 @@ TEST_F(CoordinationCommandsTest, S48_ATimedWaitHasATimerThatGoesWithIt) {
   EXPECT_TRUE(driver.last.answers.empty()) << "once";
 }
 
-TEST_F(CoordinationCommandsTest, S37_AClaimGoesOnWithTheTimerOfItsWaitUnderItsToken) {
+// Covers: S-37
+TEST_F(CoordinationCommandsTest, AClaimGoesOnWithTheTimerOfItsWaitUnderItsToken) {
   driver.submit(ClaimItem{a, "q", Wait::timed(3s), 5s});
   const Index queued = driver.index;
   const Sequence waiting = driver.last_sequence;
@@ -134,7 +140,8 @@ TEST_F(CoordinationCommandsTest, S37_AClaimGoesOnWithTheTimerOfItsWaitUnderItsTo
   EXPECT_EQ(driver.submit(AcknowledgeItem{a, "q", claimed.token}).code, Code::NotOwner);
 }
 
-TEST_F(CoordinationCommandsTest, S48_ACancelEndsAWaitOrFindsItsGrant) {
+// Covers: S-48
+TEST_F(CoordinationCommandsTest, ACancelEndsAWaitOrFindsItsGrant) {
   const Result held = acquire(a, 2);
   const Sequence granted = driver.last_sequence;
   acquire(b, 1);
@@ -149,7 +156,8 @@ TEST_F(CoordinationCommandsTest, S48_ACancelEndsAWaitOrFindsItsGrant) {
   EXPECT_EQ(found.token, held.token);
 }
 
-TEST_F(CoordinationCommandsTest, REG_F51_ACancelThatComesFirstCancelsTheWaitOnArrival) {
+// Covers: REG_F51
+TEST_F(CoordinationCommandsTest, ACancelThatComesFirstCancelsTheWaitOnArrival) {
   const Sequence late(driver.last_sequence.value() + 1);
   driver.last_sequence = late;
   EXPECT_EQ(driver.submit(CancelAcquire{a, "", "q", request(late)}).code, Code::Cancelled);
@@ -157,7 +165,8 @@ TEST_F(CoordinationCommandsTest, REG_F51_ACancelThatComesFirstCancelsTheWaitOnAr
   EXPECT_EQ(driver.machine.coordination_records(), 0u);
 }
 
-TEST_F(CoordinationCommandsTest, S39_REG_F53_AllASessionHadEndsInOneEntryAndGoesToTheLiving) {
+// Covers: S-39 REG_F53
+TEST_F(CoordinationCommandsTest, AllASessionHadEndsInOneEntryAndGoesToTheLiving) {
   acquire(a, 2);
   acquire(b, 2);
   const Sequence permits = driver.last_sequence;
@@ -182,7 +191,8 @@ TEST_F(CoordinationCommandsTest, S39_REG_F53_AllASessionHadEndsInOneEntryAndGoes
   driver.machine.verify();
 }
 
-TEST_F(CoordinationCommandsTest, S39_TwoThatEndInOneEntryGetNothingOfEachOther) {
+// Covers: S-39
+TEST_F(CoordinationCommandsTest, TwoThatEndInOneEntryGetNothingOfEachOther) {
   acquire(a, 2);
   acquire(b, 2);
   const Sequence waiting = driver.last_sequence;
@@ -191,7 +201,8 @@ TEST_F(CoordinationCommandsTest, S39_TwoThatEndInOneEntryGetNothingOfEachOther) 
   EXPECT_EQ(look(Kind::Semaphore, "s").taken, 0u);
 }
 
-TEST_F(CoordinationCommandsTest, S42_CommandsOfADeadSessionAreRefusedAndThoseWithoutASessionAreNot) {
+// Covers: S-42
+TEST_F(CoordinationCommandsTest, CommandsOfADeadSessionAreRefusedAndThoseWithoutASessionAreNot) {
   driver.submit(CloseSession{a});
   EXPECT_EQ(acquire(a, 1).code, Code::SessionNotFound);
   EXPECT_EQ(driver.submit(ChangeCounter{"c", ChangeCounter::Operation::Allocate, 10, 0}).number, 1);
@@ -200,7 +211,8 @@ TEST_F(CoordinationCommandsTest, S42_CommandsOfADeadSessionAreRefusedAndThoseWit
   EXPECT_EQ(driver.submit(Enqueue{"q", 0, "v"}).code, Code::Ok);
 }
 
-TEST_F(CoordinationCommandsTest, S54_AGuardMayNameAClaimOnAnItem) {
+// Covers: S-54
+TEST_F(CoordinationCommandsTest, AGuardMayNameAClaimOnAnItem) {
   driver.submit(Enqueue{"q", 0, "v"});
   const Token claim = driver.submit(ClaimItem{a, "q", Wait::none(), {}}).token;
   EXPECT_TRUE(driver.machine.holds(encode(Guard(LockHeld{"q", claim}))));
@@ -210,7 +222,8 @@ TEST_F(CoordinationCommandsTest, S54_AGuardMayNameAClaimOnAnItem) {
   EXPECT_FALSE(driver.machine.holds(encode(Guard(LockHeld{"q", claim}))));
 }
 
-TEST_F(CoordinationCommandsTest, S37_AnElectionsLeaderIsAnnouncedOncePerEntry) {
+// Covers: S-37
+TEST_F(CoordinationCommandsTest, AnElectionsLeaderIsAnnouncedOncePerEntry) {
   driver.machine.observe(subject_of(Kind::Lock, "e"), true);
   const Token first = driver.acquire(a, "e").token;
   ASSERT_EQ(driver.last.led.size(), 1u);
@@ -228,7 +241,8 @@ TEST_F(CoordinationCommandsTest, S37_AnElectionsLeaderIsAnnouncedOncePerEntry) {
   EXPECT_EQ(driver.last.led[0].what, coordination::Change::What::Deleted);
 }
 
-TEST_F(CoordinationCommandsTest, S37_WhatNobodyObservesIsNotPutIntoWords) {
+// Covers: S-37
+TEST_F(CoordinationCommandsTest, WhatNobodyObservesIsNotPutIntoWords) {
   driver.machine.observe(subject_of(Kind::Lock, "e"), true);
   driver.machine.observe(subject_of(Kind::Counter, "c"), true);
   driver.acquire(a, "other");
@@ -244,13 +258,15 @@ TEST_F(CoordinationCommandsTest, S37_WhatNobodyObservesIsNotPutIntoWords) {
   EXPECT_TRUE(std::holds_alternative<SessionEnded>(driver.last.events[0]));
 }
 
-TEST_F(CoordinationCommandsTest, S03_TheyChangeNoRevision) {
+// Covers: S-03
+TEST_F(CoordinationCommandsTest, TheyChangeNoRevision) {
   const Revision before = driver.submit(Put{"k", "v"}).revision;
   EXPECT_EQ(acquire(a, 1).revision, before);
   EXPECT_EQ(driver.submit(ChangeCounter{"c", ChangeCounter::Operation::Add, 1, 0}).revision, before);
 }
 
-TEST_F(CoordinationCommandsTest, S37_WhatObserversSeeIsAnnouncedInTheEntryThatChangedIt) {
+// Covers: S-37
+TEST_F(CoordinationCommandsTest, WhatObserversSeeIsAnnouncedInTheEntryThatChangedIt) {
   driver.machine.observe(subject_of(Kind::Counter, "c"), true);
   driver.machine.observe(subject_of(Kind::Group, "g"), true);
   driver.submit(ChangeCounter{"c", ChangeCounter::Operation::Set, 7, 0});
@@ -302,7 +318,8 @@ TEST_F(CoordinationCommandsTest, RowsOfSessionsThatAreNotThereAreDataLoss) {
 }
 
 // Three machines execute the same entries: one, one that never takes a checkpoint, and one rebuilt from rows each time.
-TEST(RandomCoordinationCommandsTest, INV_R14_CheckpointsDoNotShow) {
+// Covers: INV_R14
+TEST(RandomCoordinationCommandsTest, CheckpointsDoNotShow) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     Random random(seed);
     Driver real, unstored;

@@ -21,7 +21,8 @@ TEST(GuardTest, EveryGuardSurvivesTheRoundTrip) {
   }
 }
 
-TEST(GuardTest, S54_TheOtherGuardsSurviveTheRoundTripToo) {
+// Covers: S-54
+TEST(GuardTest, TheOtherGuardsSurviveTheRoundTripToo) {
   for (const Guard& guard : {Guard(LockHeld{"billing", Token(7), true}), Guard(LockFree{"billing"})}) {
     EXPECT_EQ(decode_guard(encode(guard)).value(), guard);
   }
@@ -34,7 +35,8 @@ TEST(GuardTest, AKindOfALaterVersionIsReadAndNeverMet) {
   EXPECT_FALSE(Driver().machine.holds(bytes));
 }
 
-TEST(GuardTest, S60_IsMetFromTheGrantToItsReleaseByThatTokenOnly) {
+// Covers: S-60
+TEST(GuardTest, IsMetFromTheGrantToItsReleaseByThatTokenOnly) {
   Driver driver;
   const SessionId me = driver.open();
   const Token token = driver.acquire(me, "billing").token;
@@ -48,7 +50,8 @@ TEST(GuardTest, S60_IsMetFromTheGrantToItsReleaseByThatTokenOnly) {
   EXPECT_FALSE(driver.machine.holds(held("billing", token)));
 }
 
-TEST(GuardTest, S60_IsNotMetOnceTheSessionHasEnded) {
+// Covers: S-60
+TEST(GuardTest, IsNotMetOnceTheSessionHasEnded) {
   Driver driver;
   const SessionId me = driver.open();
   const Token token = driver.acquire(me, "billing").token;

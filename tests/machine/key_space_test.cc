@@ -14,7 +14,8 @@ constexpr uint64_t kChange = mvcc::kChangeWeight;
 
 KeySpace space(const Driver& d) { return d.machine.reads()->key_space(); }
 
-TEST(KeySpaceTest, S35_EveryChangeThatIsKeptWeighsItsKeyAndValueAndAFixedPart) {
+// Covers: S-35
+TEST(KeySpaceTest, EveryChangeThatIsKeptWeighsItsKeyAndValueAndAFixedPart) {
   Driver d;
   EXPECT_EQ(space(d).weight, 0u);
   d.submit(Put{"key", "value"});
@@ -30,7 +31,8 @@ TEST(KeySpaceTest, S35_EveryChangeThatIsKeptWeighsItsKeyAndValueAndAFixedPart) {
   EXPECT_EQ(space(d).weight, kChange + 5);
 }
 
-TEST(KeySpaceTest, S35_ACompactionAtTheNewestRevisionLeavesTheWeightOfTheKeysThatAreThere) {
+// Covers: S-35
+TEST(KeySpaceTest, ACompactionAtTheNewestRevisionLeavesTheWeightOfTheKeysThatAreThere) {
   Driver d;
   for (int i = 0; i < 500; ++i) d.submit(Put{std::to_string(i % 100), "v"});
   d.submit(Compact{Revision(501)});
@@ -46,7 +48,8 @@ TEST(KeySpaceTest, S35_ACompactionAtTheNewestRevisionLeavesTheWeightOfTheKeysTha
   EXPECT_EQ(space(d).changes, 2u);
 }
 
-TEST(KeySpaceTest, S35_AtTheQuotaWhatPutsIsRefusedWithoutEffectAndWhatFreesIsNot) {
+// Covers: S-35
+TEST(KeySpaceTest, AtTheQuotaWhatPutsIsRefusedWithoutEffectAndWhatFreesIsNot) {
   Driver d;
   const SessionId session = d.open();
   const LeaseId lease(session.value());
@@ -86,7 +89,8 @@ TEST(KeySpaceTest, S35_AtTheQuotaWhatPutsIsRefusedWithoutEffectAndWhatFreesIsNot
   EXPECT_EQ(d.submit(Put{"b", ""}).code, Code::Ok) << "nothing had to be cleared";
 }
 
-TEST(KeySpaceTest, S35_AValueThatIsKeptCountsAsOneThatIsGiven) {
+// Covers: S-35
+TEST(KeySpaceTest, AValueThatIsKeptCountsAsOneThatIsGiven) {
   Driver d;
   d.submit(Put{"a", std::string(1000, 'v')});
   d.submit(SetKeyQuota{2 * space(d).weight - 1});
@@ -95,7 +99,8 @@ TEST(KeySpaceTest, S35_AValueThatIsKeptCountsAsOneThatIsGiven) {
   EXPECT_EQ(d.submit(Put{.key = "b", .ignore_value = true}).code, Code::KeyNotFound);
 }
 
-TEST(KeySpaceTest, S35_AQuotaBelowWhatThereIsDeletesNothingAndZeroLiftsIt) {
+// Covers: S-35
+TEST(KeySpaceTest, AQuotaBelowWhatThereIsDeletesNothingAndZeroLiftsIt) {
   Driver d;
   for (int i = 0; i < 10; ++i) d.submit(Put{std::to_string(i), "v"});
   d.submit(SetKeyQuota{1});
@@ -106,7 +111,8 @@ TEST(KeySpaceTest, S35_AQuotaBelowWhatThereIsDeletesNothingAndZeroLiftsIt) {
 }
 
 // Only entries sweep; a put that finds no room sweeps as much as it may.
-TEST(KeySpaceTest, S35_WhatIsCompactedMakesRoomThoughNothingElseIsWritten) {
+// Covers: S-35
+TEST(KeySpaceTest, WhatIsCompactedMakesRoomThoughNothingElseIsWritten) {
   Driver d;
   for (int i = 0; i < 40'000; ++i) d.submit(Put{"a", ""});
   d.submit(SetKeyQuota{10 * (kChange + 1)});
@@ -117,7 +123,8 @@ TEST(KeySpaceTest, S35_WhatIsCompactedMakesRoomThoughNothingElseIsWritten) {
   EXPECT_LE(space(d).weight, space(d).quota);
 }
 
-TEST(KeySpaceTest, S35_INV_K03_QuotaAndWeightSurviveARestore) {
+// Covers: S-35 INV_K03
+TEST(KeySpaceTest, QuotaAndWeightSurviveARestore) {
   Driver d, copy;
   for (int i = 0; i < 5; ++i) d.submit(Put{"a", "v"});
   d.submit(SetKeyQuota{space(d).weight + 10});

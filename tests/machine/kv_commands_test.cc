@@ -24,7 +24,8 @@ TransactionReply nested_reply(const Result& result) {
 }
 Transaction unconditional(std::vector<Operation> then) { return {{}, std::move(then), {}}; }
 
-TEST(KvCommandsTest, S11_S13_APutAndADeleteSayWhatWasThereIfAsked) {
+// Covers: S-11 S-13
+TEST(KvCommandsTest, APutAndADeleteSayWhatWasThereIfAsked) {
   Driver d;
   EXPECT_EQ(d.submit(Put{"a", "1"}).reply, "") << "nothing to say beyond the revision";
   const PutReply put = reply_as<PutReply>(d.submit(Put{.key = "a", .value = "2", .previous = true}));
@@ -38,7 +39,8 @@ TEST(KvCommandsTest, S11_S13_APutAndADeleteSayWhatWasThereIfAsked) {
   EXPECT_EQ(reply.previous[0].value, "2");
 }
 
-TEST(KvCommandsTest, S05_S11_S12_S16_S17_S19_EveryRefusalHasItsCodeAndNoEffect) {
+// Covers: S-05 S-11 S-12 S-16 S-17 S-19
+TEST(KvCommandsTest, EveryRefusalHasItsCodeAndNoEffect) {
   Driver d;
   for (int i = 0; i < 3; ++i) d.submit(Put{"a", "v"});
   ASSERT_EQ(d.submit(Compact{Revision(3)}).code, Code::Ok);
@@ -76,7 +78,8 @@ TEST(KvCommandsTest, S05_S11_S12_S16_S17_S19_EveryRefusalHasItsCodeAndNoEffect) 
   }
 }
 
-TEST(KvCommandsTest, S14_ATransactionAnswersForEachOperationOfItsBranch) {
+// Covers: S-14
+TEST(KvCommandsTest, ATransactionAnswersForEachOperationOfItsBranch) {
   Driver d;
   const Transaction create{{Compare::missing("a")}, {Put{"a", "1"}}, {RangeOperation::of("a")}};
   const Result created = d.submit(create);
@@ -88,7 +91,8 @@ TEST(KvCommandsTest, S14_ATransactionAnswersForEachOperationOfItsBranch) {
   EXPECT_EQ(std::get<RangeReply>(second.replies[0].body).entries.at(0).value, "1");
 }
 
-TEST(KvCommandsTest, S54_ATransactionIsGuardedByALocksTokenInTheSameApply) {
+// Covers: S-54
+TEST(KvCommandsTest, ATransactionIsGuardedByALocksTokenInTheSameApply) {
   Driver d;
   const SessionId a = d.open();
   const Token token = d.acquire(a, "lock").token;
@@ -104,7 +108,8 @@ TEST(KvCommandsTest, S54_ATransactionIsGuardedByALocksTokenInTheSameApply) {
   EXPECT_EQ(d.machine.reads()->range(RangeOperation::of("a")).revision, Revision(2));
 }
 
-TEST(KvCommandsTest, S63_ASequentialPutNamesItsKeyByItsEntry) {
+// Covers: S-63
+TEST(KvCommandsTest, ASequentialPutNamesItsKeyByItsEntry) {
   Driver d;
   const Result first = d.submit(Put{.key = "q/", .value = "1", .sequential = true});
   const std::string key = reply_as<PutReply>(first).key;
@@ -117,7 +122,8 @@ TEST(KvCommandsTest, S63_ASequentialPutNamesItsKeyByItsEntry) {
   EXPECT_EQ(all.entries.back().key, last);
 }
 
-TEST(KvCommandsTest, S12_S39_INV_K05_KeysAttachedToASessionGoWithItInOneRevision) {
+// Covers: S-12 S-39 INV_K05
+TEST(KvCommandsTest, KeysAttachedToASessionGoWithItInOneRevision) {
   for (const bool closed : {true, false}) {
     Driver d;
     const SessionId a = d.open(), b = d.open();
@@ -139,7 +145,8 @@ TEST(KvCommandsTest, S12_S39_INV_K05_KeysAttachedToASessionGoWithItInOneRevision
   }
 }
 
-TEST(KvCommandsTest, S39_INV_K02_SessionsThatEndTogetherTakeARevisionEachIfTheyHadKeys) {
+// Covers: S-39 INV_K02
+TEST(KvCommandsTest, SessionsThatEndTogetherTakeARevisionEachIfTheyHadKeys) {
   Driver d;
   const SessionId a = d.open(), b = d.open(), c = d.open();
   d.submit(Put{.key = "a", .value = "", .lease = LeaseId(a.value())});
@@ -148,7 +155,8 @@ TEST(KvCommandsTest, S39_INV_K02_SessionsThatEndTogetherTakeARevisionEachIfTheyH
   EXPECT_EQ(d.machine.reads()->range(RangeOperation::all()).revision, Revision(5)) << "none for the one without keys";
 }
 
-TEST(KvCommandsTest, S06_S08_QuestionsAnswerLikeOperationsAndSayWhatWasCompacted) {
+// Covers: S-06 S-08
+TEST(KvCommandsTest, QuestionsAnswerLikeOperationsAndSayWhatWasCompacted) {
   Driver d;
   for (int i = 0; i < 4; ++i) d.submit(Put{"a", std::to_string(i)});
   d.submit(Compact{Revision(3)});
@@ -190,7 +198,8 @@ TEST(KvCommandsTest, ALargeRangeIsCutByBytesAndAnOrderThatCannotGoOnIsRefused) {
   EXPECT_EQ(d.machine.reads()->range(sorted).reply.entries.size(), 2u);
 }
 
-TEST(KvCommandsTest, S19_ACompactionIsSweptByTheEntriesThatFollowAndSurvivesARestartInBetween) {
+// Covers: S-19
+TEST(KvCommandsTest, ACompactionIsSweptByTheEntriesThatFollowAndSurvivesARestartInBetween) {
   Driver d;
   for (int i = 0; i < 1000; ++i) d.submit(Put{"a", std::to_string(i)});
   const SessionId a = d.open();
@@ -217,7 +226,8 @@ TEST(KvCommandsTest, S19_ACompactionIsSweptByTheEntriesThatFollowAndSurvivesARes
   restarted.machine.verify();
 }
 
-TEST(KvCommandsTest, REG_F06_ACompactionTouchesNoWait) {
+// Covers: REG_F06
+TEST(KvCommandsTest, ACompactionTouchesNoWait) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Token token = d.acquire(a, "lock").token;
@@ -231,7 +241,8 @@ TEST(KvCommandsTest, REG_F06_ACompactionTouchesNoWait) {
   EXPECT_TRUE(d.queue("lock").empty());
 }
 
-TEST(KvCommandsTest, INV_K05_ACheckpointWithAKeyOfNoSessionIsRefused) {
+// Covers: INV_K05
+TEST(KvCommandsTest, ACheckpointWithAKeyOfNoSessionIsRefused) {
   Driver d;
   const SessionId a = d.open();
   d.submit(Put{.key = "x", .value = "", .lease = LeaseId(a.value())});
@@ -245,7 +256,8 @@ TEST(KvCommandsTest, INV_K05_ACheckpointWithAKeyOfNoSessionIsRefused) {
 }
 
 // Random operations on a machine, on one restored before every single entry, and on one that never stores.
-TEST(KvCommandsTest, INV_K03_RandomOperationsAreTheSameOnACopyRestoredBeforeEachOfThem) {
+// Covers: INV_K03
+TEST(KvCommandsTest, RandomOperationsAreTheSameOnACopyRestoredBeforeEachOfThem) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -21,7 +21,8 @@ TransactionReply transaction_reply(const Result& result) {
   return std::get<std::vector<TransactionReply>>(decode_operation_reply(result.reply).value().body).front();
 }
 
-TEST(LeaseCommandsTest, S29_REG_F22_TtlsAreRaisedToTheFloorOrRefused) {
+// Covers: S-29 REG_F22
+TEST(LeaseCommandsTest, TtlsAreRaisedToTheFloorOrRefused) {
   Driver d;
   struct Case {
     Duration asked;
@@ -42,7 +43,8 @@ TEST(LeaseCommandsTest, S29_REG_F22_TtlsAreRaisedToTheFloorOrRefused) {
   EXPECT_EQ(d.machine.leases(), 5u);
 }
 
-TEST(LeaseCommandsTest, S29_AnyNumberIsAnIdAndDrawnOnesAreFarFromThoseThatCallersChoose) {
+// Covers: S-29
+TEST(LeaseCommandsTest, AnyNumberIsAnIdAndDrawnOnesAreFarFromThoseThatCallersChoose) {
   Driver d;
   for (const uint64_t id : {uint64_t{1}, uint64_t{1} << 63, ~uint64_t{0}}) {
     EXPECT_EQ(d.submit(GrantLease{LeaseId(id), 5s}).lease, LeaseId(id));
@@ -58,7 +60,8 @@ TEST(LeaseCommandsTest, S29_AnyNumberIsAnIdAndDrawnOnesAreFarFromThoseThatCaller
   d.machine.verify();
 }
 
-TEST(LeaseCommandsTest, S29_ALeaseAndASessionNeverHaveOneId) {
+// Covers: S-29
+TEST(LeaseCommandsTest, ALeaseAndASessionNeverHaveOneId) {
   Driver d;
   const SessionId session = d.open();
   EXPECT_EQ(d.submit(GrantLease{LeaseId(session.value()), 5s}).code, Code::LeaseExists);
@@ -67,7 +70,8 @@ TEST(LeaseCommandsTest, S29_ALeaseAndASessionNeverHaveOneId) {
   EXPECT_EQ(d.open().value(), session.value() + 3) << "the id between is a lease's";
 }
 
-TEST(LeaseCommandsTest, S33_OnlyALeaseOfAProcessIsRenewedWithItsSessions) {
+// Covers: S-33
+TEST(LeaseCommandsTest, OnlyALeaseOfAProcessIsRenewedWithItsSessions) {
   Driver d;
   const SessionId session = d.open();
   d.submit(of_process(LeaseId(7)));
@@ -82,7 +86,8 @@ TEST(LeaseCommandsTest, S33_OnlyALeaseOfAProcessIsRenewedWithItsSessions) {
   EXPECT_EQ(d.timers()[0].id, session_timer(session));
 }
 
-TEST(LeaseCommandsTest, S12_APutNeedsALeaseThatIsThere) {
+// Covers: S-12
+TEST(LeaseCommandsTest, APutNeedsALeaseThatIsThere) {
   Driver d;
   EXPECT_EQ(d.submit(Put{.key = "x", .lease = LeaseId(7)}).code, Code::LeaseNotFound);
   const SessionId number = d.submit(GrantLease{LeaseId(7), 5s}).session;
@@ -95,7 +100,8 @@ TEST(LeaseCommandsTest, S12_APutNeedsALeaseThatIsThere) {
   EXPECT_EQ(d.machine.keys(), 0u);
 }
 
-TEST(LeaseCommandsTest, S12_S33_AKeyHasOneLeaseThatAPutReplacesKeepsOrTakesAway) {
+// Covers: S-12 S-33
+TEST(LeaseCommandsTest, AKeyHasOneLeaseThatAPutReplacesKeepsOrTakesAway) {
   Driver d;
   for (const uint64_t id : {7, 8}) d.submit(GrantLease{LeaseId(id), 5s});
   d.submit(Put{.key = "x", .lease = LeaseId(7)});
@@ -111,7 +117,8 @@ TEST(LeaseCommandsTest, S12_S33_AKeyHasOneLeaseThatAPutReplacesKeepsOrTakesAway)
   EXPECT_EQ(d.machine.keys(), 1u);
 }
 
-TEST(LeaseCommandsTest, S15_ATransactionComparesLeasesAndPutsWithThem) {
+// Covers: S-15
+TEST(LeaseCommandsTest, ATransactionComparesLeasesAndPutsWithThem) {
   Driver d;
   d.submit(GrantLease{LeaseId(7), 5s});
   const auto attach = [&](LeaseId expected) {
@@ -126,7 +133,8 @@ TEST(LeaseCommandsTest, S15_ATransactionComparesLeasesAndPutsWithThem) {
   EXPECT_EQ(keys_of(d, LeaseId(7)), std::vector<std::string>{"x"});
 }
 
-TEST(LeaseCommandsTest, S30_INV_K05_TheEndOfALeaseTakesItsKeysInOneRevisionAscending) {
+// Covers: S-30 INV_K05
+TEST(LeaseCommandsTest, TheEndOfALeaseTakesItsKeysInOneRevisionAscending) {
   for (const bool revoked : {true, false}) {
     Driver d;
     const SessionId number = d.submit(GrantLease{LeaseId(7), 5s}).session;
@@ -153,7 +161,8 @@ TEST(LeaseCommandsTest, S30_INV_K05_TheEndOfALeaseTakesItsKeysInOneRevisionAscen
   }
 }
 
-TEST(LeaseCommandsTest, S03_S30_WithoutKeysNothingOfALeaseTakesARevision) {
+// Covers: S-03 S-30
+TEST(LeaseCommandsTest, WithoutKeysNothingOfALeaseTakesARevision) {
   Driver d;
   const SessionId number = d.submit(GrantLease{LeaseId(7), 5s}).session;
   EXPECT_EQ(d.submit(RenewLease{LeaseId(7)}).revision, Revision(1));
@@ -165,7 +174,8 @@ TEST(LeaseCommandsTest, S03_S30_WithoutKeysNothingOfALeaseTakesARevision) {
   EXPECT_EQ(d.submit(RevokeLease{LeaseId()}).code, Code::LeaseNotFound);
 }
 
-TEST(LeaseCommandsTest, S39_INV_K02_LeasesAndSessionsThatEndTogetherTakeARevisionEachInTheOrderOfTheirIds) {
+// Covers: S-39 INV_K02
+TEST(LeaseCommandsTest, LeasesAndSessionsThatEndTogetherTakeARevisionEachInTheOrderOfTheirIds) {
   Driver d;
   const SessionId high = d.submit(GrantLease{LeaseId(~uint64_t{0}), 5s}).session;
   const SessionId session = d.open();
@@ -185,7 +195,8 @@ TEST(LeaseCommandsTest, S39_INV_K02_LeasesAndSessionsThatEndTogetherTakeARevisio
   }
 }
 
-TEST(LeaseCommandsTest, S31_LT4_ALoggedRenewalMakesVoidWhatWasProposedBeforeIt) {
+// Covers: S-31 LT-4
+TEST(LeaseCommandsTest, ALoggedRenewalMakesVoidWhatWasProposedBeforeIt) {
   Driver d;
   const SessionId number = d.submit(GrantLease{LeaseId(7), 5s}).session;
   const Result renewed = d.submit(RenewLease{LeaseId(7)});
@@ -220,7 +231,8 @@ TEST(LeaseCommandsTest, ALeaseIsNoSession) {
   EXPECT_EQ(d.machine.leases(), 1u);
 }
 
-TEST(LeaseCommandsTest, S32_ReadsNameTheTimerTheTtlAndTheKeysPageByPage) {
+// Covers: S-32
+TEST(LeaseCommandsTest, ReadsNameTheTimerTheTtlAndTheKeysPageByPage) {
   Driver d;
   EXPECT_TRUE(d.machine.reads()->lease(LeaseId(7), true, "").leases.empty());
   const SessionId number = d.submit(of_process(LeaseId(7))).session;
@@ -256,7 +268,8 @@ RowsView stored(Driver& d) {
   return view;
 }
 
-TEST(LeaseCommandsTest, INV_K05_ACheckpointThatNoHistoryLeavesIsRefused) {
+// Covers: INV_K05
+TEST(LeaseCommandsTest, ACheckpointThatNoHistoryLeavesIsRefused) {
   Driver d;
   const SessionId session = d.open();
   d.submit(GrantLease{LeaseId(7), 5s});
@@ -285,7 +298,8 @@ TEST(LeaseCommandsTest, INV_K05_ACheckpointThatNoHistoryLeavesIsRefused) {
   EXPECT_TRUE(refused(clashing)) << "a lease of a session's id";
 }
 
-TEST(LeaseCommandsTest, REG_F24_AfterARestoreTheTimersAreThereAndEndLeasesAndSessions) {
+// Covers: REG_F24
+TEST(LeaseCommandsTest, AfterARestoreTheTimersAreThereAndEndLeasesAndSessions) {
   Driver d, copy;
   const SessionId number = d.submit(of_process(LeaseId(7))).session;
   const SessionId session = d.open();
@@ -299,7 +313,8 @@ TEST(LeaseCommandsTest, REG_F24_AfterARestoreTheTimersAreThereAndEndLeasesAndSes
   EXPECT_EQ(copy.machine.keys(), 0u);
 }
 
-TEST(LeaseCommandsTest, INV_K03_ARestoredMachineGoesOnWithTheSameLeases) {
+// Covers: INV_K03
+TEST(LeaseCommandsTest, ARestoredMachineGoesOnWithTheSameLeases) {
   Driver d, copy;
   d.submit(of_process(LeaseId(7)));
   d.submit(GrantLease{LeaseId(9), 1s});

@@ -10,7 +10,8 @@ using namespace std::chrono_literals;
 using Code = ResultCode;
 using Stage = ApplyOutput::Stage;
 
-TEST(LockCommandsTest, S36_FreeLockIsGrantedAtOnceWithTokenAndSince) {
+// Covers: S-36
+TEST(LockCommandsTest, FreeLockIsGrantedAtOnceWithTokenAndSince) {
   Driver d;
   const SessionId a = d.open();
   const Result granted = d.acquire(a, "n");
@@ -21,7 +22,8 @@ TEST(LockCommandsTest, S36_FreeLockIsGrantedAtOnceWithTokenAndSince) {
   EXPECT_EQ(d.holder("n"), granted.token);
 }
 
-TEST(LockCommandsTest, S36_TryOnAHeldLockAnswersHeldAndLeavesNoTrace) {
+// Covers: S-36
+TEST(LockCommandsTest, TryOnAHeldLockAnswersHeldAndLeavesNoTrace) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   d.acquire(a, "n");
@@ -31,7 +33,8 @@ TEST(LockCommandsTest, S36_TryOnAHeldLockAnswersHeldAndLeavesNoTrace) {
   EXPECT_TRUE(d.last.timer_ops.empty());
 }
 
-TEST(LockCommandsTest, S48_TryNeverOvertakesAWaiter) {
+// Covers: S-48
+TEST(LockCommandsTest, TryNeverOvertakesAWaiter) {
   Driver d;
   const SessionId a = d.open(), b = d.open(), c = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -39,7 +42,8 @@ TEST(LockCommandsTest, S48_TryNeverOvertakesAWaiter) {
   EXPECT_EQ(d.submit(Acquire{c, "", "n", Wait::none(), {}, 0}, {{"n", token}}).code, Code::Held);
 }
 
-TEST(LockCommandsTest, S36_WaiterIsQueuedNowAndGrantedUnderItsOwnRequestLater) {
+// Covers: S-36
+TEST(LockCommandsTest, WaiterIsQueuedNowAndGrantedUnderItsOwnRequestLater) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -57,7 +61,8 @@ TEST(LockCommandsTest, S36_WaiterIsQueuedNowAndGrantedUnderItsOwnRequestLater) {
   EXPECT_EQ(d.last.timer_ops, (std::vector<TimerOp>{{TimerOp::Kind::Disarm, wait_timer(queued), Generation(0), {}, {}}}));
 }
 
-TEST(LockCommandsTest, S48_WaitersAreServedInTheOrderOfTheirEntries) {
+// Covers: S-48
+TEST(LockCommandsTest, WaitersAreServedInTheOrderOfTheirEntries) {
   Driver d;
   const SessionId a = d.open();
   Token token = d.acquire(a, "n").token;
@@ -79,7 +84,8 @@ TEST(LockCommandsTest, S48_WaitersAreServedInTheOrderOfTheirEntries) {
   EXPECT_EQ(d.machine.lock_names(), 0u);
 }
 
-TEST(LockCommandsTest, S38_ReacquireByTheSameOwnerIsAlreadyHeldOrAlreadyWaiting) {
+// Covers: S-38
+TEST(LockCommandsTest, ReacquireByTheSameOwnerIsAlreadyHeldOrAlreadyWaiting) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Result held = d.acquire(a, "n");
@@ -95,7 +101,8 @@ TEST(LockCommandsTest, S38_ReacquireByTheSameOwnerIsAlreadyHeldOrAlreadyWaiting)
   EXPECT_EQ(d.last.of(waiting).code, Code::Granted) << "the first wait is unaffected";
 }
 
-TEST(LockCommandsTest, S38_OwnerTagsOfOneSessionExcludeEachOther) {
+// Covers: S-38
+TEST(LockCommandsTest, OwnerTagsOfOneSessionExcludeEachOther) {
   Driver d;
   const SessionId a = d.open();
   const Token token = d.acquire(a, "n", Wait::none(), "t1").token;
@@ -106,7 +113,8 @@ TEST(LockCommandsTest, S38_OwnerTagsOfOneSessionExcludeEachOther) {
   EXPECT_GT(d.holder("n"), token);
 }
 
-TEST(LockCommandsTest, S38_REG_F67_FLT_A11_ReleaseNeedsTheCurrentTokenOfTheOwner) {
+// Covers: S-38 REG_F67 FLT_A11
+TEST(LockCommandsTest, ReleaseNeedsTheCurrentTokenOfTheOwner) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -120,7 +128,8 @@ TEST(LockCommandsTest, S38_REG_F67_FLT_A11_ReleaseNeedsTheCurrentTokenOfTheOwner
   EXPECT_EQ(d.holder("n"), token) << "token fixed per hold";
 }
 
-TEST(LockCommandsTest, S48_TimeoutIsDecidedByTheEntryAndOnlyOnce) {
+// Covers: S-48
+TEST(LockCommandsTest, TimeoutIsDecidedByTheEntryAndOnlyOnce) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -137,7 +146,8 @@ TEST(LockCommandsTest, S48_TimeoutIsDecidedByTheEntryAndOnlyOnce) {
   EXPECT_EQ(d.machine.lock_names(), 0u);
 }
 
-TEST(LockCommandsTest, S48_TimerOfAGrantedWaitIsStale) {
+// Covers: S-48
+TEST(LockCommandsTest, TimerOfAGrantedWaitIsStale) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -149,7 +159,8 @@ TEST(LockCommandsTest, S48_TimerOfAGrantedWaitIsStale) {
   EXPECT_EQ(d.holder("n"), granted);
 }
 
-TEST(LockCommandsTest, S48_ForeverWaitHasNoTimerThatCouldEndIt) {
+// Covers: S-48
+TEST(LockCommandsTest, ForeverWaitHasNoTimerThatCouldEndIt) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   d.acquire(a, "n");
@@ -159,7 +170,8 @@ TEST(LockCommandsTest, S48_ForeverWaitHasNoTimerThatCouldEndIt) {
   EXPECT_EQ(d.queue("n").size(), 1u);
 }
 
-TEST(LockCommandsTest, REG_F08_CancelBeforeTheGrantEndsTheWaitForGood) {
+// Covers: REG_F08
+TEST(LockCommandsTest, CancelBeforeTheGrantEndsTheWaitForGood) {
   Driver d;
   const SessionId a = d.open(), b = d.open(), c = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -175,7 +187,8 @@ TEST(LockCommandsTest, REG_F08_CancelBeforeTheGrantEndsTheWaitForGood) {
   EXPECT_EQ(d.last.of(behind).code, Code::Granted);
 }
 
-TEST(LockCommandsTest, REG_F08_CancelAfterTheGrantReportsTheToken) {
+// Covers: REG_F08
+TEST(LockCommandsTest, CancelAfterTheGrantReportsTheToken) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -190,7 +203,8 @@ TEST(LockCommandsTest, REG_F08_CancelAfterTheGrantReportsTheToken) {
   EXPECT_EQ(d.holder("n"), granted.token) << "the cancel has no effect";
 }
 
-TEST(LockCommandsTest, REG_F08_CancelOfAnotherRequestOfTheSameOwnerTouchesNothing) {
+// Covers: REG_F08
+TEST(LockCommandsTest, CancelOfAnotherRequestOfTheSameOwnerTouchesNothing) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   d.acquire(a, "n");
@@ -200,7 +214,8 @@ TEST(LockCommandsTest, REG_F08_CancelOfAnotherRequestOfTheSameOwnerTouchesNothin
   EXPECT_EQ(d.queue("n").size(), 1u);
 }
 
-TEST(LockCommandsTest, REG_F51_CancelBeforeTheAcquireArrivesCancelsItOnArrival) {
+// Covers: REG_F51
+TEST(LockCommandsTest, CancelBeforeTheAcquireArrivesCancelsItOnArrival) {
   Driver d;
   const SessionId a = d.open();
   const Sequence late(100), cancel(101);
@@ -211,7 +226,8 @@ TEST(LockCommandsTest, REG_F51_CancelBeforeTheAcquireArrivesCancelsItOnArrival) 
   EXPECT_EQ(d.machine.lock_names(), 0u);
 }
 
-TEST(LockCommandsTest, REG_F51_CancelMarksAreBoundedAndEndWithTheirOrigin) {
+// Covers: REG_F51
+TEST(LockCommandsTest, CancelMarksAreBoundedAndEndWithTheirOrigin) {
   Driver d;
   const SessionId a = d.open();
   for (uint64_t i = 0; i < 3 * CancelMarks::kSequenceSpan; ++i) {
@@ -237,7 +253,8 @@ TEST(LockCommandsTest, CancelOfAFutureOrForeignRequestLeavesNoMark) {
   EXPECT_EQ(d.machine.cancel_marks(), 0u);
 }
 
-TEST(LockCommandsTest, S43_UnansweredReleasesArePerformedBeforeTheNextCommandOfTheSession) {
+// Covers: S-43
+TEST(LockCommandsTest, UnansweredReleasesArePerformedBeforeTheNextCommandOfTheSession) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Token first = d.acquire(a, "n").token;
@@ -252,7 +269,8 @@ TEST(LockCommandsTest, S43_UnansweredReleasesArePerformedBeforeTheNextCommandOfT
   EXPECT_EQ(d.holder("n"), again.token) << "never another session's hold";
 }
 
-TEST(LockCommandsTest, S43_PriorReleaseGrantsTheNextWaiterBeforeTheSessionQueuesAgain) {
+// Covers: S-43
+TEST(LockCommandsTest, PriorReleaseGrantsTheNextWaiterBeforeTheSessionQueuesAgain) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -262,7 +280,8 @@ TEST(LockCommandsTest, S43_PriorReleaseGrantsTheNextWaiterBeforeTheSessionQueues
   EXPECT_EQ(d.last.of(waiting).code, Code::Granted) << "nothing is overtaken";
 }
 
-TEST(LockCommandsTest, S47_TokensGrowOverAllLocksAndNeverReturnAfterALockIsGone) {
+// Covers: S-47
+TEST(LockCommandsTest, TokensGrowOverAllLocksAndNeverReturnAfterALockIsGone) {
   Driver d;
   const SessionId a = d.open();
   Token highest;
@@ -276,7 +295,8 @@ TEST(LockCommandsTest, S47_TokensGrowOverAllLocksAndNeverReturnAfterALockIsGone)
   EXPECT_EQ(d.machine.lock_names(), 0u);
 }
 
-TEST(LockCommandsTest, S47_GrantsOfOneEntryTakeTokensInTheOrderTheirWaitsBegan) {
+// Covers: S-47
+TEST(LockCommandsTest, GrantsOfOneEntryTakeTokensInTheOrderTheirWaitsBegan) {
   Driver d;
   const SessionId dying = d.open();
   for (const char* name : {"a", "b", "c"}) d.acquire(dying, name);
@@ -290,7 +310,8 @@ TEST(LockCommandsTest, S47_GrantsOfOneEntryTakeTokensInTheOrderTheirWaitsBegan) 
   EXPECT_LT(d.last.of(waits[1]).token, d.last.of(waits[2]).token);
 }
 
-TEST(LockCommandsTest, S47_CounterAtItsEndStopsTheReplicaInsteadOfWrapping) {
+// Covers: S-47
+TEST(LockCommandsTest, CounterAtItsEndStopsTheReplicaInsteadOfWrapping) {
   Driver d(lock::TokenCounter::kMax - 2);
   const SessionId a = d.open();
   EXPECT_EQ(d.acquire(a, "n").token.value(), lock::TokenCounter::kMax);
@@ -317,7 +338,8 @@ TEST(LockCommandsTest, NamesAreBytesAndUpTo1024OfThem) {
   EXPECT_EQ(d.acquire(a, "").code, Code::InvalidArgument);
 }
 
-TEST(LockCommandsTest, S56_ReadsShowHoldersQueueSessionsAndLocks) {
+// Covers: S-56
+TEST(LockCommandsTest, ReadsShowHoldersQueueSessionsAndLocks) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Result held = d.submit(Acquire{a, "tag", "n", Wait::none(), {"host:1"}, 0});

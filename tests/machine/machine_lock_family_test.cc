@@ -32,7 +32,8 @@ Result judge(const Driver& d, const Body& body) {
   return d.machine.reads()->refusal_of(body).value_or(Result());
 }
 
-TEST(LockFamilyTest, S46_ReadersShareAndAReleasedWriterLetsThemInTogether) {
+// Covers: S-46
+TEST(LockFamilyTest, ReadersShareAndAReleasedWriterLetsThemInTogether) {
   Driver d;
   const SessionId writer = d.open(), a = d.open(), b = d.open();
   const Token token = d.acquire(writer, "n").token;
@@ -48,7 +49,8 @@ TEST(LockFamilyTest, S46_ReadersShareAndAReleasedWriterLetsThemInTogether) {
   EXPECT_EQ(d.submit(shared(writer, "n")).code, Code::Granted);
 }
 
-TEST(LockFamilyTest, S46_DowngradeAndUpgradeAnswerTheNewTokenAndKillTheOldOne) {
+// Covers: S-46
+TEST(LockFamilyTest, DowngradeAndUpgradeAnswerTheNewTokenAndKillTheOldOne) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -69,7 +71,8 @@ TEST(LockFamilyTest, S46_DowngradeAndUpgradeAnswerTheNewTokenAndKillTheOldOne) {
   EXPECT_EQ(d.submit(Upgrade{a, "", "n", up.token}).code, Code::InvalidArgument) << "exclusive already";
 }
 
-TEST(LockFamilyTest, S53_REG_F58_SeveralLocksAreOneEntryOneTokenAndOneRelease) {
+// Covers: S-53 REG_F58
+TEST(LockFamilyTest, SeveralLocksAreOneEntryOneTokenAndOneRelease) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Result both = d.submit(all(a, {{"x"}, {"y", kShared}}));
@@ -91,7 +94,8 @@ TEST(LockFamilyTest, S53_REG_F58_SeveralLocksAreOneEntryOneTokenAndOneRelease) {
   EXPECT_EQ(d.holder("x"), Token());
 }
 
-TEST(LockFamilyTest, S53_ACancelledMultiLockLeavesNoQueue) {
+// Covers: S-53
+TEST(LockFamilyTest, ACancelledMultiLockLeavesNoQueue) {
   Driver d;
   const SessionId a = d.open(), b = d.open(), c = d.open();
   const Token token = d.acquire(a, "y").token;
@@ -106,7 +110,8 @@ TEST(LockFamilyTest, S53_ACancelledMultiLockLeavesNoQueue) {
   EXPECT_EQ(d.machine.lock_names(), 1u);
 }
 
-TEST(LockFamilyTest, S49_DeadlockIsAnAnswerAndTheOtherWaitsGoOn) {
+// Covers: S-49
+TEST(LockFamilyTest, DeadlockIsAnAnswerAndTheOtherWaitsGoOn) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   d.acquire(a, "x");
@@ -123,7 +128,8 @@ TEST(LockFamilyTest, S49_DeadlockIsAnAnswerAndTheOtherWaitsGoOn) {
   EXPECT_EQ(d.last.of(waiting).code, Code::Granted);
 }
 
-TEST(LockFamilyTest, S38_S43_ANumberedReleaseThatAnotherCommandCarriesCountsOnce) {
+// Covers: S-38 S-43
+TEST(LockFamilyTest, ANumberedReleaseThatAnotherCommandCarriesCountsOnce) {
   Driver d;
   const SessionId a = d.open();
   const Token token = d.submit(counted(a, "n")).token;
@@ -154,7 +160,8 @@ TEST(LockFamilyTest, ANewValueIsShownAndKeepsTheToken) {
   EXPECT_EQ(holder.token, token);
 }
 
-TEST(LockFamilyTest, S40_LT7_ExpiryStartsADelayWhoseTimerEndsIt) {
+// Covers: S-40 LT-7
+TEST(LockFamilyTest, ExpiryStartsADelayWhoseTimerEndsIt) {
   Driver d;
   const SessionId a = d.open(), b = d.open(), c = d.open();
   EXPECT_EQ(d.submit(delayed(a, "n", 3s)).code, Code::Granted);
@@ -179,7 +186,8 @@ TEST(LockFamilyTest, S40_LT7_ExpiryStartsADelayWhoseTimerEndsIt) {
   EXPECT_TRUE(d.fire({{armed.id, Generation(0)}}).timer_ops.empty()) << "stale";
 }
 
-TEST(LockFamilyTest, S40_AnAdministratorClearsADelayAndCloseStartsNone) {
+// Covers: S-40
+TEST(LockFamilyTest, AnAdministratorClearsADelayAndCloseStartsNone) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   d.submit(delayed(a, "n", 60s));
@@ -194,7 +202,8 @@ TEST(LockFamilyTest, S40_AnAdministratorClearsADelayAndCloseStartsNone) {
   EXPECT_TRUE(d.timers().empty());
 }
 
-TEST(LockFamilyTest, S36_ALookJudgesATryAsApplyWould) {
+// Covers: S-36
+TEST(LockFamilyTest, ALookAnswersATryWithTheCodeThatApplyWouldGive) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Result held = d.submit(Acquire{a, "", "n", Wait::none(), {}, kReentrant, kShared});
@@ -213,7 +222,8 @@ TEST(LockFamilyTest, S36_ALookJudgesATryAsApplyWould) {
   EXPECT_EQ(judge(d, shared(c, "n")).code, Code::Ok);
 }
 
-TEST(LockFamilyTest, S54_GuardsAskForTheExclusiveHoldOrForNone) {
+// Covers: S-54
+TEST(LockFamilyTest, GuardsAskForTheExclusiveHoldOrForNone) {
   Driver d;
   const SessionId a = d.open();
   const auto met = [&d](const Guard& guard) { return d.machine.holds(encode(guard)); };
@@ -230,7 +240,8 @@ TEST(LockFamilyTest, S54_GuardsAskForTheExclusiveHoldOrForNone) {
   EXPECT_TRUE(met(LockHeld{"y", both, true}));
 }
 
-TEST(LockFamilyTest, S56_ModesCountsAndPositionsAreShown) {
+// Covers: S-56
+TEST(LockFamilyTest, ModesCountsAndPositionsAreShown) {
   Driver d;
   const SessionId a = d.open(), b = d.open(), c = d.open();
   d.submit(shared(a, "n"));
@@ -248,7 +259,8 @@ TEST(LockFamilyTest, S56_ModesCountsAndPositionsAreShown) {
   EXPECT_EQ(queue[0].position, 0u);
 }
 
-TEST(LockFamilyTest, REG_R73_ASkippedMultiLockIsFoundOnceByItsRequest) {
+// Covers: REG_R73
+TEST(LockFamilyTest, ASkippedMultiLockIsFoundOnceByItsRequest) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   const Token token = d.acquire(a, "y").token;
@@ -265,7 +277,8 @@ TEST(LockFamilyTest, REG_R73_ASkippedMultiLockIsFoundOnceByItsRequest) {
 }
 
 // One that waits, one that holds at rest and one that holds with a queue behind it; not what is over, or another's.
-TEST(LockFamilyTest, REG_R73_SkippedAcquiresAreFoundByTheirRequestsWhereverTheyAre) {
+// Covers: REG_R73
+TEST(LockFamilyTest, SkippedAcquiresAreFoundByTheirRequestsWhereverTheyAre) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   std::vector<RequestId> requests;

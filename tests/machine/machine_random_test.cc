@@ -457,7 +457,8 @@ class RandomRun {
   std::vector<TimerOp> armed_;
 };
 
-TEST(MachineRandomTest, S48_INV_L08_REG_F73_RandomEntriesMatchTheModelAndACopyRestoredBeforeEachOfThem) {
+// Covers: S-48 INV_L08 REG_F73
+TEST(MachineRandomTest, RandomEntriesMatchTheModelAndACopyRestoredBeforeEachOfThem) {
   for (uint64_t seed = 1; seed <= 25; ++seed) {
     SCOPED_TRACE(seed);
     RandomRun run(seed);

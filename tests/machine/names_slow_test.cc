@@ -3,7 +3,8 @@
 namespace coordkit::machine {
 namespace {
 
-TEST(DistinctNamesTest, REG_F76_AMillionNamesThroughOneEngineLeaveNothing) { touch_distinct_names(1'000'000); }
+// Covers: REG_F76
+TEST(DistinctNamesTest, AMillionNamesThroughOneEngineLeaveNothing) { touch_distinct_names(1'000'000); }
 
 }  // namespace
 }  // namespace coordkit::machine

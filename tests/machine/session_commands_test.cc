@@ -9,7 +9,8 @@ namespace {
 using namespace std::chrono_literals;
 using Code = ResultCode;
 
-TEST(SessionCommandsTest, S29_TtlBelowTheFloorIsRaisedAndReported) {
+// Covers: S-29
+TEST(SessionCommandsTest, TtlBelowTheFloorIsRaisedAndReported) {
   Driver d;
   struct Case {
     Duration asked, granted;
@@ -25,7 +26,8 @@ TEST(SessionCommandsTest, S29_TtlBelowTheFloorIsRaisedAndReported) {
   }
 }
 
-TEST(SessionCommandsTest, S29_REG_F22_ImpossibleTtlsAreRefusedAndNothingIsOpened) {
+// Covers: S-29 REG_F22
+TEST(SessionCommandsTest, ImpossibleTtlsAreRefusedAndNothingIsOpened) {
   Driver d;
   for (const Duration ttl : {Duration(0), Duration(-1), Duration::min()}) {
     EXPECT_EQ(d.submit(OpenSession{ttl, "", ReplicaId(1), BootCounter(1), 1}).code, Code::InvalidArgument);
@@ -37,7 +39,8 @@ TEST(SessionCommandsTest, S29_REG_F22_ImpossibleTtlsAreRefusedAndNothingIsOpened
   EXPECT_EQ(d.machine.last_token(), kBase);
 }
 
-TEST(SessionCommandsTest, S45_SessionIdsComeFromTheTokenCounterAndAreNeverReused) {
+// Covers: S-45
+TEST(SessionCommandsTest, SessionIdsComeFromTheTokenCounterAndAreNeverReused) {
   Driver d;
   const SessionId a = d.open();
   EXPECT_EQ(a.value(), kBase + 1);
@@ -46,7 +49,8 @@ TEST(SessionCommandsTest, S45_SessionIdsComeFromTheTokenCounterAndAreNeverReused
   EXPECT_EQ(d.open().value(), token.value() + 1);
 }
 
-TEST(SessionCommandsTest, S42_CommandsOfAnEndedSessionAnswerSessionNotFound) {
+// Covers: S-42
+TEST(SessionCommandsTest, CommandsOfAnEndedSessionAnswerSessionNotFound) {
   Driver d;
   const SessionId a = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -58,7 +62,8 @@ TEST(SessionCommandsTest, S42_CommandsOfAnEndedSessionAnswerSessionNotFound) {
   EXPECT_EQ(d.machine.lock_names(), 0u);
 }
 
-TEST(SessionCommandsTest, S39_CloseFreesHoldsEndsWaitsAndGrantsInOneApply) {
+// Covers: S-39
+TEST(SessionCommandsTest, CloseFreesHoldsEndsWaitsAndGrantsInOneApply) {
   Driver d;
   const SessionId a = d.open(), b = d.open(), c = d.open();
   d.acquire(a, "held");
@@ -79,7 +84,8 @@ TEST(SessionCommandsTest, S39_CloseFreesHoldsEndsWaitsAndGrantsInOneApply) {
   d.machine.verify();
 }
 
-TEST(SessionCommandsTest, REG_F01_REG_F07_ADeadWaiterIsSkippedAndTheNextLiveOneIsGrantedInTheSameApply) {
+// Covers: REG_F01 REG_F07
+TEST(SessionCommandsTest, ADeadWaiterIsSkippedAndTheNextLiveOneIsGrantedInTheSameApply) {
   Driver d;
   const SessionId a = d.open(), b = d.open(), c = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -94,7 +100,8 @@ TEST(SessionCommandsTest, REG_F01_REG_F07_ADeadWaiterIsSkippedAndTheNextLiveOneI
   EXPECT_EQ(d.last.answers.size(), 2u);
 }
 
-TEST(SessionCommandsTest, S39_NothingIsGrantedToASessionThatEndsInTheSameEntry) {
+// Covers: S-39
+TEST(SessionCommandsTest, NothingIsGrantedToASessionThatEndsInTheSameEntry) {
   for (const bool holder_first : {true, false}) {
     Driver d;
     const SessionId a = d.open(), b = d.open(), c = d.open();
@@ -111,7 +118,8 @@ TEST(SessionCommandsTest, S39_NothingIsGrantedToASessionThatEndsInTheSameEntry) 
   }
 }
 
-TEST(SessionCommandsTest, S39_AWaitThatTimesOutWithItsHoldersDeathIsNotGranted) {
+// Covers: S-39
+TEST(SessionCommandsTest, AWaitThatTimesOutWithItsHoldersDeathIsNotGranted) {
   Driver d;
   const SessionId a = d.open(), b = d.open();
   d.acquire(a, "n");
@@ -122,7 +130,8 @@ TEST(SessionCommandsTest, S39_AWaitThatTimesOutWithItsHoldersDeathIsNotGranted) 
   EXPECT_EQ(d.machine.lock_names(), 0u);
 }
 
-TEST(SessionCommandsTest, LT4_AnotherGenerationOrARepeatExpiresNothing) {
+// Covers: LT-4
+TEST(SessionCommandsTest, AnotherGenerationOrARepeatExpiresNothing) {
   Driver d;
   const SessionId a = d.open();
   EXPECT_TRUE(d.fire({{session_timer(a), Generation(1)}}).events.empty());
@@ -131,7 +140,8 @@ TEST(SessionCommandsTest, LT4_AnotherGenerationOrARepeatExpiresNothing) {
   EXPECT_TRUE(d.expire({a}).events.empty());
 }
 
-TEST(SessionCommandsTest, REG_F04_ADeadCandidateLearnsItInTheEntryThatEndsItsSessionAndNeverLeads) {
+// Covers: REG_F04
+TEST(SessionCommandsTest, ADeadCandidateLearnsItInTheEntryThatEndsItsSessionAndNeverLeads) {
   Driver d;
   const SessionId leader = d.open(), candidate = d.open();
   const Token token = d.acquire(leader, "election").token;
@@ -143,7 +153,8 @@ TEST(SessionCommandsTest, REG_F04_ADeadCandidateLearnsItInTheEntryThatEndsItsSes
   EXPECT_EQ(d.holder("election"), Token());
 }
 
-TEST(SessionCommandsTest, REG_F51_AnAcquireThatArrivesAfterItsSessionsCloseLeavesNothing) {
+// Covers: REG_F51
+TEST(SessionCommandsTest, AnAcquireThatArrivesAfterItsSessionsCloseLeavesNothing) {
   Driver d;
   const SessionId a = d.open();
   d.submit(CloseSession{a});
@@ -151,7 +162,8 @@ TEST(SessionCommandsTest, REG_F51_AnAcquireThatArrivesAfterItsSessionsCloseLeave
   EXPECT_EQ(d.machine.lock_names(), 0u);
 }
 
-TEST(SessionCommandsTest, REG_F56_ARestartedProcessSeesItsOldHoldAsSomebodyElses) {
+// Covers: REG_F56
+TEST(SessionCommandsTest, ARestartedProcessSeesItsOldHoldAsSomebodyElses) {
   Driver d;
   const SessionId before = d.open();
   d.acquire(before, "n");
@@ -161,7 +173,8 @@ TEST(SessionCommandsTest, REG_F56_ARestartedProcessSeesItsOldHoldAsSomebodyElses
   EXPECT_EQ(d.acquire(after, "n").code, Code::Granted);
 }
 
-TEST(SessionCommandsTest, REG_F65_DeadWaitersNeverDelayLiveOnesPastTheirSessionsEnd) {
+// Covers: REG_F65
+TEST(SessionCommandsTest, DeadWaitersNeverDelayLiveOnesPastTheirSessionsEnd) {
   Driver d;
   const SessionId a = d.open(), live = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -178,7 +191,8 @@ TEST(SessionCommandsTest, REG_F65_DeadWaitersNeverDelayLiveOnesPastTheirSessions
   EXPECT_EQ(d.last.of(waiting).code, Code::Granted);
 }
 
-TEST(SessionCommandsTest, S03_SessionsAndLocksBurnNoRevisionAndPutsDo) {
+// Covers: S-03
+TEST(SessionCommandsTest, SessionsAndLocksBurnNoRevisionAndPutsDo) {
   Driver d;
   const SessionId a = d.open();
   const Token token = d.acquire(a, "n").token;

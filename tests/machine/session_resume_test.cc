@@ -44,7 +44,8 @@ struct SessionResumeTest : ::testing::Test {
   SessionInfo info(SessionId id) const { return d.machine.reads()->session(id).value(); }
 };
 
-TEST_F(SessionResumeTest, S45_TheSecretDecidesAndOnlyItsHashIsState) {
+// Covers: S-45
+TEST_F(SessionResumeTest, TheSecretDecidesAndOnlyItsHashIsState) {
   const SessionId a = open();
   EXPECT_EQ(resume(a, kRestarted, false, "guessed").code, Code::PermissionDenied);
   EXPECT_EQ(d.last.timer_ops.size(), 0u);
@@ -61,7 +62,8 @@ TEST_F(SessionResumeTest, S45_TheSecretDecidesAndOnlyItsHashIsState) {
   EXPECT_EQ(resume(without, kRestarted).code, Code::SessionNotFound);
 }
 
-TEST_F(SessionResumeTest, S45_LT4_AResumeBindsAnewRaisesTheGenerationAndKeepsHolds) {
+// Covers: S-45 LT-4
+TEST_F(SessionResumeTest, AResumeBindsAnewRaisesTheGenerationAndKeepsHolds) {
   const SessionId a = open();
   const Token token = d.acquire(a, "n").token;
   const Result resumed = resume(a, kElsewhere);
@@ -86,7 +88,8 @@ TEST_F(SessionResumeTest, S45_LT4_AResumeBindsAnewRaisesTheGenerationAndKeepsHol
 
 // The previous process asked valid() and was paused; the new one waited, wrote under its token, and the previous one wakes. So
 // every kind of hold, at rest or not, has another token from the resume on, and nothing accepts the previous ones any more.
-TEST_F(SessionResumeTest, S45_S60_TheTokensOfThePreviousProcessAreWorthNothing) {
+// Covers: S-45 S-60
+TEST_F(SessionResumeTest, TheTokensOfThePreviousProcessAreWorthNothing) {
   const SessionId a = open(), other = d.open();
   d.acquire(a, "plain");
   d.acquire(a, "tagged", Wait::none(), "tag");
@@ -124,7 +127,8 @@ TEST_F(SessionResumeTest, S45_S60_TheTokensOfThePreviousProcessAreWorthNothing) 
   d.machine.verify();
 }
 
-TEST_F(SessionResumeTest, S45_REG_F80_FLT_P24_PermitsPlacesAndClaimsHaveNewTokensAndMembersKeepTheirNumbers) {
+// Covers: S-45 REG_F80 FLT_P24
+TEST_F(SessionResumeTest, PermitsPlacesAndClaimsHaveNewTokensAndMembersKeepTheirNumbers) {
   const SessionId a = open();
   d.submit(AcquirePermits{a, "s", Wait::none(), 2, 3});
   d.submit(EnterBarrier{a, "d", Wait::none(), 1, AtPartyEnd::Breaks});
@@ -158,7 +162,8 @@ TEST_F(SessionResumeTest, S45_REG_F80_FLT_P24_PermitsPlacesAndClaimsHaveNewToken
 }
 
 // The leader's token is what fences its actions: every observer gets the one that counts now.
-TEST_F(SessionResumeTest, S37_S45_WhoeverWatchesAnElectionSeesTheNewTokenOfTheLeader) {
+// Covers: S-37 S-45
+TEST_F(SessionResumeTest, WhoeverWatchesAnElectionSeesTheNewTokenOfTheLeader) {
   const SessionId a = open();
   d.submit(Acquire{.session = a, .name = "plain", .wait = Wait::none()});
   d.submit(Acquire{.session = a, .name = "e", .wait = Wait::none(), .texts = {.value = "me"}});
@@ -172,7 +177,8 @@ TEST_F(SessionResumeTest, S37_S45_WhoeverWatchesAnElectionSeesTheNewTokenOfTheLe
 }
 
 // Rows of old tokens go, those of the new ones come, also for locks at rest that a checkpoint has.
-TEST_F(SessionResumeTest, S45_REG_F55_NewTokensAreInTheCheckpoint) {
+// Covers: S-45 REG_F55
+TEST_F(SessionResumeTest, NewTokensAreInTheCheckpoint) {
   const SessionId a = open(), b = d.open();
   for (const char* name : {"n", "m"}) d.acquire(a, name);
   d.submit(Acquire{.session = a, .name = "s", .wait = Wait::none(), .mode = LockMode::Shared});
@@ -194,7 +200,8 @@ TEST_F(SessionResumeTest, S45_REG_F55_NewTokensAreInTheCheckpoint) {
   }
 }
 
-TEST_F(SessionResumeTest, S45_REG_F56_ThePreviousProcessIsAnsweredLostWhateverItSends) {
+// Covers: S-45 REG_F56
+TEST_F(SessionResumeTest, ThePreviousProcessIsAnsweredLostWhateverItSends) {
   const SessionId a = open();
   const SessionId other = d.open();
   const Token token = d.acquire(a, "n").token;
@@ -211,7 +218,8 @@ TEST_F(SessionResumeTest, S45_REG_F56_ThePreviousProcessIsAnsweredLostWhateverIt
 }
 
 // The release was sent in the session's first life here and arrives in its third, and even names the present hold.
-TEST_F(SessionResumeTest, S45_INV_L02_WhatWasSentBeforeTheSessionCameBackIsLostToo) {
+// Covers: S-45 INV_L02
+TEST_F(SessionResumeTest, WhatWasSentBeforeTheSessionCameBackIsLostToo) {
   const SessionId a = open();
   d.acquire(a, "n");
   resume(a, kElsewhere);
@@ -223,7 +231,8 @@ TEST_F(SessionResumeTest, S45_INV_L02_WhatWasSentBeforeTheSessionCameBackIsLostT
   EXPECT_EQ(from(kOrigin, Release{a, std::nullopt, "n", token}).code, Code::Ok);
 }
 
-TEST_F(SessionResumeTest, S45_OnlyTheSameDiskAtALaterBootVouchesByItself) {
+// Covers: S-45
+TEST_F(SessionResumeTest, OnlyTheSameDiskAtALaterBootVouchesByItself) {
   EXPECT_TRUE(resume(open(), kRestarted).previous_gone);
   EXPECT_FALSE(resume(open(), kElsewhere).previous_gone);
   EXPECT_FALSE(resume(open(), kNewDisk).previous_gone) << "a copied or replaced disk says nothing about the other";
@@ -234,7 +243,8 @@ TEST_F(SessionResumeTest, S45_OnlyTheSameDiskAtALaterBootVouchesByItself) {
 }
 
 // It was sent, and then was in flight for long, while the session went to a third process.
-TEST_F(SessionResumeTest, S45_AVoucherDoesNotCountForAProcessThatCameLater) {
+// Covers: S-45
+TEST_F(SessionResumeTest, AVoucherDoesNotCountForAProcessThatCameLater) {
   const SessionId a = open();
   const Generation then = info(a).generation;
   EXPECT_TRUE(resume(a, kRestarted).previous_gone) << "the same disk";
@@ -243,7 +253,8 @@ TEST_F(SessionResumeTest, S45_AVoucherDoesNotCountForAProcessThatCameLater) {
 }
 
 // The first holder may still trust its deadline when the second one has come and gone.
-TEST_F(SessionResumeTest, S45_ASecondRestartDoesNotSkipTheWaitThatTheFirstResumeOwed) {
+// Covers: S-45
+TEST_F(SessionResumeTest, ASecondRestartDoesNotSkipTheWaitThatTheFirstResumeOwed) {
   const SessionId a = open();
   EXPECT_FALSE(resume(a, kElsewhere).previous_gone);
   const Origin again{kElsewhere.replica, kElsewhere.store, BootCounter(2)};
@@ -253,7 +264,8 @@ TEST_F(SessionResumeTest, S45_ASecondRestartDoesNotSkipTheWaitThatTheFirstResume
   EXPECT_TRUE(resume(a, Origin{again.replica, again.store, BootCounter(5)}).previous_gone);
 }
 
-TEST_F(SessionResumeTest, S45_WaitsOfThePreviousProcessEndAndTheNextOneIsServed) {
+// Covers: S-45
+TEST_F(SessionResumeTest, WaitsOfThePreviousProcessEndAndTheNextOneIsServed) {
   const SessionId holder = d.open(), a = open(), next = d.open();
   const Token token = d.acquire(holder, "n").token;
   d.acquire(a, "n", Wait::forever());
@@ -267,7 +279,8 @@ TEST_F(SessionResumeTest, S45_WaitsOfThePreviousProcessEndAndTheNextOneIsServed)
   d.machine.verify();
 }
 
-TEST_F(SessionResumeTest, S45_WaitsOfEveryKindEndAndHoldsOfEveryKindStay) {
+// Covers: S-45
+TEST_F(SessionResumeTest, WaitsOfEveryKindEndAndHoldsOfEveryKindStay) {
   const SessionId holder = d.open(), a = open();
   const auto wait = Wait::timed(1s);
   d.submit(CreateLatch{holder, "latch", 1});
@@ -299,7 +312,8 @@ TEST_F(SessionResumeTest, S45_WaitsOfEveryKindEndAndHoldsOfEveryKindStay) {
   d.machine.verify();
 }
 
-TEST_F(SessionResumeTest, S45_REG_F55_BindingSecretAndMarksAreInTheCheckpointAndTheDigest) {
+// Covers: S-45 REG_F55
+TEST_F(SessionResumeTest, BindingSecretAndMarksAreInTheCheckpointAndTheDigest) {
   const SessionId a = open(), b = open();
   RowsView stored;
   const auto store = [&] {
@@ -333,7 +347,8 @@ TEST_F(SessionResumeTest, LocksOfIsReadInPages) {
   EXPECT_TRUE(after(tokens[2]).empty());
 }
 
-TEST_F(SessionResumeTest, S56_APageOfLocksBeginsAnywhereAmongThoseAtRestAndOthers) {
+// Covers: S-56
+TEST_F(SessionResumeTest, APageOfLocksBeginsAnywhereAmongThoseAtRestAndOthers) {
   const SessionId a = open();
   std::vector<Token> granted;
   for (int i = 0; i < 8; ++i) {
@@ -352,7 +367,8 @@ TEST_F(SessionResumeTest, S56_APageOfLocksBeginsAnywhereAmongThoseAtRestAndOther
 
 using SessionKillTest = SessionResumeTest;
 
-TEST_F(SessionKillTest, S57_AKillFreesNothingBeforeTheTtlIsOver) {
+// Covers: S-57
+TEST_F(SessionKillTest, AKillFreesNothingBeforeTheTtlIsOver) {
   const SessionId a = open(), b = d.open();
   const Token token = d.acquire(a, "n").token;
   d.acquire(b, "n", Wait::forever());
@@ -370,7 +386,8 @@ TEST_F(SessionKillTest, S57_AKillFreesNothingBeforeTheTtlIsOver) {
   EXPECT_EQ(d.submit(KillSession{a}).code, Code::SessionNotFound);
 }
 
-TEST_F(SessionKillTest, S57_AKilledSessionHasATimerOfItsOwnThatANewLeaderRestarts) {
+// Covers: S-57
+TEST_F(SessionKillTest, AKilledSessionHasATimerOfItsOwnThatANewLeaderRestarts) {
   const SessionId a = open();
   d.submit(KillSession{a});
   const std::vector<TimerOp> alone{{TimerOp::Kind::Arm, session_timer(a), Generation(0), 5s, {}}};
@@ -380,7 +397,8 @@ TEST_F(SessionKillTest, S57_AKilledSessionHasATimerOfItsOwnThatANewLeaderRestart
   EXPECT_TRUE(d.last.timer_ops.empty()) << "a second kill must not put off the end";
 }
 
-TEST_F(SessionKillTest, S57_ForceReleaseNeedsTheCurrentTokenAndEndsTheWholeSession) {
+// Covers: S-57
+TEST_F(SessionKillTest, ForceReleaseNeedsTheCurrentTokenAndEndsTheWholeSession) {
   const SessionId a = open();
   const Token first = d.acquire(a, "n").token;
   d.release(a, "n", first);
@@ -397,7 +415,8 @@ TEST_F(SessionKillTest, S57_ForceReleaseNeedsTheCurrentTokenAndEndsTheWholeSessi
   EXPECT_EQ(d.machine.lock_names(), 0u);
 }
 
-TEST_F(SessionKillTest, S57_AnEndingSessionMayOnlyLetGo) {
+// Covers: S-57
+TEST_F(SessionKillTest, AnEndingSessionMayOnlyLetGo) {
   const SessionId a = open(), b = d.open();
   const Token n = d.acquire(a, "n").token, m = d.acquire(a, "m").token;
   d.acquire(b, "other");
@@ -413,7 +432,8 @@ TEST_F(SessionKillTest, S57_AnEndingSessionMayOnlyLetGo) {
   EXPECT_EQ(d.holder("m"), Token());
 }
 
-TEST_F(SessionKillTest, S57_AnEndingSessionLetsGoOfEveryKindAndTakesNothing) {
+// Covers: S-57
+TEST_F(SessionKillTest, AnEndingSessionLetsGoOfEveryKindAndTakesNothing) {
   const SessionId a = open(), b = d.open();
   for (int i = 0; i < 2; ++i) d.submit(Enqueue{"queue", 0, "item"});
   const Token permits = d.submit(AcquirePermits{a, "s", Wait::none(), 1, 1}).token;
@@ -444,7 +464,8 @@ TEST_F(SessionKillTest, S57_AnEndingSessionLetsGoOfEveryKindAndTakesNothing) {
 }
 
 // A hold of another process under the request of the previous one is not something the previous one was granted.
-TEST_F(SessionResumeTest, S45_REG_R73_AfterAnInstallThePreviousProcessIsToldThatItHasLostTheSession) {
+// Covers: S-45 REG_R73
+TEST_F(SessionResumeTest, AfterAnInstallThePreviousProcessIsToldThatItHasLostTheSession) {
   const SessionId a = open(), other = d.open();
   const Token token = d.acquire(other, "n").token;
   d.acquire(a, "n", Wait::forever());

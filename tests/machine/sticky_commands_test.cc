@@ -20,7 +20,8 @@ class StickyCommandsTest : public ::testing::Test {
   Driver driver;
 };
 
-TEST_F(StickyCommandsTest, S58_AGrantReservesItsBlockForAllToSee) {
+// Covers: S-58
+TEST_F(StickyCommandsTest, AGrantReservesItsBlockForAllToSee) {
   const SessionId me = driver.open(), other = driver.open();
   const Token token = acquire(me, 100).token;
   EXPECT_EQ(holder().last.value(), token.value() + 99);
@@ -28,7 +29,8 @@ TEST_F(StickyCommandsTest, S58_AGrantReservesItsBlockForAllToSee) {
   EXPECT_EQ(driver.machine.last_token(), token.value() + 100);
 }
 
-TEST_F(StickyCommandsTest, S58_TheSessionIsToldOnceThatSomebodyWantsIt) {
+// Covers: S-58
+TEST_F(StickyCommandsTest, TheSessionIsToldOnceThatSomebodyWantsIt) {
   const SessionId me = driver.open(), other = driver.open();
   const Token token = acquire(me, 100).token;
   EXPECT_EQ(driver.acquire(other, "a", Wait::forever()).code, ResultCode::Queued);
@@ -40,7 +42,8 @@ TEST_F(StickyCommandsTest, S58_TheSessionIsToldOnceThatSomebodyWantsIt) {
   EXPECT_GT(driver.holder("a").value(), token.value() + 99) << "above the whole block";
 }
 
-TEST_F(StickyCommandsTest, S36_S58_OnlyTheFirstTryIsWorthAnEntry) {
+// Covers: S-36 S-58
+TEST_F(StickyCommandsTest, OnlyTheFirstTryIsWorthAnEntry) {
   const SessionId me = driver.open(), other = driver.open();
   acquire(me, 100);
   const Acquire attempt{.session = other, .name = "a", .wait = Wait::none()};
@@ -51,7 +54,8 @@ TEST_F(StickyCommandsTest, S36_S58_OnlyTheFirstTryIsWorthAnEntry) {
   EXPECT_EQ(look(), ResultCode::Held);
 }
 
-TEST_F(StickyCommandsTest, S54_S58_AGuardComparesAgainstTheBlockAndANewerTokenRetiresOlderOnes) {
+// Covers: S-54 S-58
+TEST_F(StickyCommandsTest, AGuardComparesAgainstTheBlockAndANewerTokenRetiresOlderOnes) {
   const SessionId me = driver.open();
   const Token first = acquire(me, 100).token, later(first.value() + 7);
   EXPECT_TRUE(driver.machine.holds(lock_held("a", first)));
@@ -65,7 +69,8 @@ TEST_F(StickyCommandsTest, S54_S58_AGuardComparesAgainstTheBlockAndANewerTokenRe
   EXPECT_EQ(driver.machine.digest(), driver.machine.recomputed_digest());
 }
 
-TEST_F(StickyCommandsTest, S58_ABlockIsRefilledByTheSessionThatHasIt) {
+// Covers: S-58
+TEST_F(StickyCommandsTest, ABlockIsRefilledByTheSessionThatHasIt) {
   const SessionId me = driver.open(), other = driver.open();
   const Token token = acquire(me, 100).token;
   EXPECT_EQ(driver.submit(RefillBlock{other, "a", token}).code, ResultCode::NotOwner);
@@ -77,7 +82,8 @@ TEST_F(StickyCommandsTest, S58_ABlockIsRefilledByTheSessionThatHasIt) {
   EXPECT_EQ(driver.release(me, "a", token).code, ResultCode::Ok);
 }
 
-TEST_F(StickyCommandsTest, S45_S58_AResumeDiscardsTheRestOfTheBlock) {
+// Covers: S-45 S-58
+TEST_F(StickyCommandsTest, AResumeDiscardsTheRestOfTheBlock) {
   const SessionId me =
       driver.submit(OpenSession{5s, "", kOrigin.replica, kOrigin.boot, kOrigin.store.value(), lease::hash_of_secret("s")})
           .session;
@@ -88,14 +94,16 @@ TEST_F(StickyCommandsTest, S45_S58_AResumeDiscardsTheRestOfTheBlock) {
   EXPECT_TRUE(driver.machine.holds(lock_held("a", holder().token)));
 }
 
-TEST_F(StickyCommandsTest, S57_S58_ItsSessionIsEndedByAnyTokenOfTheBlock) {
+// Covers: S-57 S-58
+TEST_F(StickyCommandsTest, ItsSessionIsEndedByAnyTokenOfTheBlock) {
   const SessionId me = driver.open();
   const Token token = acquire(me, 100).token;
   EXPECT_EQ(driver.submit(ForceRelease{"a", Token(token.value() + 100)}).code, ResultCode::NotOwner);
   EXPECT_EQ(driver.submit(ForceRelease{"a", Token(token.value() + 50)}).session, me);
 }
 
-TEST_F(StickyCommandsTest, S58_WhatCannotBeStickyIsRefused) {
+// Covers: S-58
+TEST_F(StickyCommandsTest, WhatCannotBeStickyIsRefused) {
   const SessionId me = driver.open();
   Acquire shared{.session = me, .name = "a", .wait = Wait::none(), .mode = LockMode::Shared, .block = 2};
   EXPECT_EQ(driver.submit(shared).code, ResultCode::InvalidArgument);
@@ -105,7 +113,8 @@ TEST_F(StickyCommandsTest, S58_WhatCannotBeStickyIsRefused) {
   EXPECT_EQ(acquire(me, kTokenBlockMax).code, ResultCode::Granted);
 }
 
-TEST_F(StickyCommandsTest, S58_ACheckpointKeepsTheBlockAndWhatIsKnownOfIt) {
+// Covers: S-58
+TEST_F(StickyCommandsTest, ACheckpointKeepsTheBlockAndWhatIsKnownOfIt) {
   const SessionId me = driver.open(), other = driver.open();
   const Token token = acquire(me, 100).token;
   acquire(other, 7, Wait::forever());

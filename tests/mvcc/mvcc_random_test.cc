@@ -147,7 +147,8 @@ class RandomRun {
   Rows rows_;
 };
 
-TEST(RandomTest, S01_S02_S06_S19_INV_K03_INV_K04_RandomChangesMatchTheNaiveStoreAndItsCopies) {
+// Covers: S-01 S-02 S-06 S-19 INV_K03 INV_K04
+TEST(RandomTest, RandomChangesMatchTheNaiveStoreAndItsCopies) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
     RandomRun run(seed);

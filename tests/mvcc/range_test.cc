@@ -31,7 +31,8 @@ struct Filled {
   }
 };
 
-TEST(RangeTest, S05_RangesAreHalfOpenInUnsignedByteOrder) {
+// Covers: S-05
+TEST(RangeTest, RangesAreHalfOpenInUnsignedByteOrder) {
   Filled filled;
   for (const std::string key : {"a", "b", "c", "\x7f", "\x80", "\xff"}) filled.put(key);
   const auto keys = [&](std::string key, std::string end) {
@@ -47,7 +48,8 @@ TEST(RangeTest, S05_RangesAreHalfOpenInUnsignedByteOrder) {
   EXPECT_TRUE(keys("c", "c").empty());
 }
 
-TEST(RangeTest, S05_ThePrefixEndIsTheFirstKeyBehindAllThatStartWithIt) {
+// Covers: S-05
+TEST(RangeTest, ThePrefixEndIsTheFirstKeyBehindAllThatStartWithIt) {
   struct Case {
     std::string prefix, end;
   };
@@ -70,7 +72,8 @@ TEST(RangeTest, S05_ThePrefixEndIsTheFirstKeyBehindAllThatStartWithIt) {
   EXPECT_EQ(filled.keys(RangeOperation::prefix("")).size(), 7u);
 }
 
-TEST(RangeTest, S05_S06_S07_S08_WhatIsRefusedWhateverTheState) {
+// Covers: S-05 S-06 S-07 S-08
+TEST(RangeTest, WhatIsRefusedWhateverTheState) {
   struct Case {
     RangeOperation range;
     Refusal refusal;
@@ -92,7 +95,8 @@ TEST(RangeTest, S05_S06_S07_S08_WhatIsRefusedWhateverTheState) {
   }
 }
 
-TEST(RangeTest, S06_RevisionsAboveTheNewestAndBelowTheCompactedAreRefused) {
+// Covers: S-06
+TEST(RangeTest, RevisionsAboveTheNewestAndBelowTheCompactedAreRefused) {
   Filled filled;
   for (int i = 0; i < 4; ++i) filled.put("a", std::to_string(i));
   ASSERT_EQ(filled.store.compact(Revision(3)), Refusal::None);
@@ -108,7 +112,8 @@ TEST(RangeTest, S06_RevisionsAboveTheNewestAndBelowTheCompactedAreRefused) {
   EXPECT_EQ(refusal(6), Refusal::FutureRevision);
 }
 
-TEST(RangeTest, S07_EveryTargetAndOrderWithTiesByKeyAscending) {
+// Covers: S-07
+TEST(RangeTest, RangesSortByEveryTargetAndOrderAndTiesByKey) {
   Filled filled;  // key: version, create, mod, value
   filled.put("c", "2");
   filled.put("a", "3");
@@ -133,7 +138,8 @@ TEST(RangeTest, S07_EveryTargetAndOrderWithTiesByKeyAscending) {
   }
 }
 
-TEST(RangeTest, S08_OrderAndFiltersConcernTheWholeRangeAndTheLimitComesLast) {
+// Covers: S-08
+TEST(RangeTest, OrderAndFiltersConcernTheWholeRangeAndTheLimitComesLast) {
   Filled filled;
   for (const char* key : {"d", "c", "b", "a"}) filled.put(key, "v");
   const auto limited = [&](int64_t limit, SortTarget target) {
@@ -153,7 +159,8 @@ TEST(RangeTest, S08_OrderAndFiltersConcernTheWholeRangeAndTheLimitComesLast) {
   EXPECT_EQ(few.count, 4u) << "whatever the filters";
 }
 
-TEST(RangeTest, S08_KeysOnlyAndCountOnly) {
+// Covers: S-08
+TEST(RangeTest, KeysOnlyAndCountOnly) {
   Filled filled;
   filled.put("a", "value");
   const RangeReply keys = filled.select({.key = "a", .keys_only = true}).reply;
@@ -164,7 +171,8 @@ TEST(RangeTest, S08_KeysOnlyAndCountOnly) {
   EXPECT_FALSE(count.more);
 }
 
-TEST(RangeTest, S09_BoundsAreInclusiveAndZeroIsNone) {
+// Covers: S-09
+TEST(RangeTest, BoundsAreInclusiveAndZeroIsNone) {
   Filled filled;
   for (const char* key : {"a", "b", "c", "a"}) filled.put(key);  // create 2 3 4, mod 5 3 4
   const auto keys = [&](RangeOperation range) {

@@ -30,7 +30,8 @@ struct ReachTest : ::testing::Test {
   }
 };
 
-TEST_F(ReachTest, S17_WhatLooksAtEveryKeyAgainAndAgainReachesTooFar) {
+// Covers: S-17
+TEST_F(ReachTest, WhatLooksAtEveryKeyAgainAndAgainReachesTooFar) {
   const RangeOperation count{.key = "", .end = kAllOn, .count_only = true};
   EXPECT_FALSE(too_far(times(30, 30, count)));
   EXPECT_TRUE(too_far(times(50, 50, count)));
@@ -44,7 +45,8 @@ TEST_F(ReachTest, S17_WhatLooksAtEveryKeyAgainAndAgainReachesTooFar) {
   EXPECT_TRUE(too_far(conditions)) << "in the other branch";
 }
 
-TEST_F(ReachTest, S17_ATransactionOverFewKeysMayRepeatThemUpToItsSize) {
+// Covers: S-17
+TEST_F(ReachTest, ATransactionOverFewKeysMayRepeatThemUpToItsSize) {
   const RangeOperation narrow{.key = "key/1990", .end = "key/1999", .count_only = true};
   EXPECT_FALSE(too_far(times(60, 60, narrow)));
   EXPECT_FALSE(too_far(times(60, 60, RangeOperation{.key = "key/1000"})));
@@ -52,7 +54,8 @@ TEST_F(ReachTest, S17_ATransactionOverFewKeysMayRepeatThemUpToItsSize) {
   EXPECT_FALSE(too_far({{Compare::exists("key/1000")}, {PutOperation{.key = "a"}}, {}}));
 }
 
-TEST_F(ReachTest, S17_AReadOfThePastPassesWhatCameAfterIt) {
+// Covers: S-17
+TEST_F(ReachTest, AReadOfThePastPassesWhatCameAfterIt) {
   for (int i = 0; i < 1000; ++i) put("key/1000");
   EXPECT_FALSE(too_far(times(60, 60, RangeOperation{.key = "key/1000"})));
   EXPECT_TRUE(too_far(times(60, 60, RangeOperation{.key = "key/1000", .revision = Revision(2)})));

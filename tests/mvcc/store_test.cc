@@ -16,7 +16,8 @@ bool erase(Store& store, std::string_view key) {
   return store.erase(change, key);
 }
 
-TEST(StoreTest, S01_AFreshStoreHasRevisionOneAndEachChangeTakesTheNext) {
+// Covers: S-01
+TEST(StoreTest, AFreshStoreHasRevisionOneAndEachChangeTakesTheNext) {
   Store store;
   EXPECT_EQ(store.revision(), Revision(1));
   put(store, "a", "1");
@@ -25,7 +26,8 @@ TEST(StoreTest, S01_AFreshStoreHasRevisionOneAndEachChangeTakesTheNext) {
   EXPECT_EQ(store.revision(), Revision(3));
 }
 
-TEST(StoreTest, S01_ChangesOfOneCommandShareARevisionAndAreNumberedFromZero) {
+// Covers: S-01
+TEST(StoreTest, ChangesOfOneCommandShareARevisionAndAreNumberedFromZero) {
   Store store;
   Store::Change change;
   EXPECT_FALSE(change.any());
@@ -41,7 +43,8 @@ TEST(StoreTest, S01_ChangesOfOneCommandShareARevisionAndAreNumberedFromZero) {
   EXPECT_EQ(seen, expected);
 }
 
-TEST(StoreTest, S02_VersionCountsFromOneSinceCreationAndRestartsAfterADelete) {
+// Covers: S-02
+TEST(StoreTest, VersionCountsFromOneSinceCreationAndRestartsAfterADelete) {
   Store store;
   put(store, "a", "1");
   put(store, "b", "1");
@@ -53,7 +56,8 @@ TEST(StoreTest, S02_VersionCountsFromOneSinceCreationAndRestartsAfterADelete) {
   EXPECT_EQ(store.find("a")->entry(), (KeyValue{"a", "3", Revision(6), Revision(6), 1}));
 }
 
-TEST(StoreTest, S03_AnIdenticalPutIsAChangeAndADeleteOfNothingIsNot) {
+// Covers: S-03
+TEST(StoreTest, AnIdenticalPutIsAChangeAndADeleteOfNothingIsNot) {
   Store store;
   put(store, "a", "1");
   put(store, "a", "1");
@@ -64,7 +68,8 @@ TEST(StoreTest, S03_AnIdenticalPutIsAChangeAndADeleteOfNothingIsNot) {
   EXPECT_EQ(store.revision(), Revision(4));
 }
 
-TEST(StoreTest, S06_INV_K03_AReadAtARevisionShowsTheStateAfterItForEver) {
+// Covers: S-06 INV_K03
+TEST(StoreTest, AReadAtARevisionShowsTheStateAfterItForEver) {
   Store store;
   put(store, "a", "1");
   put(store, "a", "2");
@@ -79,7 +84,8 @@ TEST(StoreTest, S06_INV_K03_AReadAtARevisionShowsTheStateAfterItForEver) {
   EXPECT_EQ(store.readable({}), Refusal::None);
 }
 
-TEST(StoreTest, S12_AttachedKeysAreFoundByTheirLease) {
+// Covers: S-12
+TEST(StoreTest, AttachedKeysAreFoundByTheirLease) {
   Store store;
   put(store, "b", "", LeaseId(7));
   put(store, "a", "", LeaseId(7));
@@ -92,7 +98,8 @@ TEST(StoreTest, S12_AttachedKeysAreFoundByTheirLease) {
   EXPECT_EQ(store.attached(LeaseId(8)), (std::vector<std::string>{"a"}));
 }
 
-TEST(StoreTest, S19_WhatACompactionRefuses) {
+// Covers: S-19
+TEST(StoreTest, WhatACompactionRefuses) {
   Store store;
   put(store, "a", "1");
   EXPECT_EQ(store.compact(Revision(0)), Refusal::InvalidArgument);
@@ -102,7 +109,8 @@ TEST(StoreTest, S19_WhatACompactionRefuses) {
   EXPECT_EQ(store.compact(Revision(1)), Refusal::Compacted);
 }
 
-TEST(StoreTest, S19_INV_K04_CompactionKeepsEveryAnswerFromItsRevisionOnAndRefusesThoseBelow) {
+// Covers: S-19 INV_K04
+TEST(StoreTest, CompactionKeepsEveryAnswerFromItsRevisionOnAndRefusesThoseBelow) {
   Store store;
   put(store, "a", "2");
   put(store, "a", "3");
@@ -122,7 +130,8 @@ TEST(StoreTest, S19_INV_K04_CompactionKeepsEveryAnswerFromItsRevisionOnAndRefuse
   EXPECT_EQ(store.versions(), 4u) << "a at 3 and 6, the tombstone of exactly the compacted revision and what it deleted";
 }
 
-TEST(StoreTest, S19_ATombstoneOfExactlyTheCompactedRevisionStaysUntilTheNextCompaction) {
+// Covers: S-19
+TEST(StoreTest, ATombstoneOfExactlyTheCompactedRevisionStaysUntilTheNextCompaction) {
   Store store;
   put(store, "a", "");
   erase(store, "a");
@@ -137,7 +146,8 @@ TEST(StoreTest, S19_ATombstoneOfExactlyTheCompactedRevisionStaysUntilTheNextComp
   EXPECT_EQ(store.revision(), Revision(4)) << "the revision never falls";
 }
 
-TEST(StoreTest, S19_TheRevisionStaysEvenIfNothingIsLeft) {
+// Covers: S-19
+TEST(StoreTest, TheRevisionStaysEvenIfNothingIsLeft) {
   Store store;
   for (int i = 0; i < 10; ++i) put(store, "a", "");
   erase(store, "a");

@@ -279,7 +279,8 @@ class TransactionMaker {
   const uint64_t newest_;
 };
 
-TEST(TransactionRandomTest, S14_S15_S16_S17_S18_RandomTransactionsMatchALiteralModel) {
+// Covers: S-14 S-15 S-16 S-17 S-18
+TEST(TransactionRandomTest, RandomTransactionsMatchALiteralModel) {
   uint64_t refused = 0, executed = 0, read_only = 0;
   std::set<Refusal> seen;
   for (uint64_t seed = 1; seed <= 60; ++seed) {

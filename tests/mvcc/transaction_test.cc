@@ -58,7 +58,8 @@ struct World {
 
 // ---- puts and deletes
 
-TEST(PutTest, S05_S11_WhatIsRefusedWhateverTheState) {
+// Covers: S-05 S-11
+TEST(PutTest, WhatIsRefusedWhateverTheState) {
   struct Case {
     PutOperation put;
     Refusal refusal;
@@ -81,7 +82,8 @@ TEST(PutTest, S05_S11_WhatIsRefusedWhateverTheState) {
   }
 }
 
-TEST(PutTest, S11_IgnoreValueAndIgnoreLeaseKeepWhatIsThereAndCountAsAChange) {
+// Covers: S-11
+TEST(PutTest, IgnoreValueAndIgnoreLeaseKeepWhatIsThereAndCountAsAChange) {
   World world;
   ASSERT_EQ(world.run(PutOperation{.key = "a", .value = "v", .lease = LeaseId(1)}), Refusal::None);
   ASSERT_EQ(world.run(PutOperation{.key = "a", .lease = LeaseId(2), .ignore_value = true}), Refusal::None);
@@ -90,7 +92,8 @@ TEST(PutTest, S11_IgnoreValueAndIgnoreLeaseKeepWhatIsThereAndCountAsAChange) {
   EXPECT_EQ(world.store.find("a")->entry(), (KeyValue{"a", "w", Revision(2), Revision(4), 3, LeaseId(2)}));
 }
 
-TEST(PutTest, S11_IgnoreOnAMissingKeyIsRefusedAndTakesNoRevision) {
+// Covers: S-11
+TEST(PutTest, IgnoreOnAMissingKeyIsRefusedAndTakesNoRevision) {
   World world;
   EXPECT_EQ(world.run(PutOperation{.key = "a", .ignore_value = true}), Refusal::KeyNotFound);
   EXPECT_EQ(world.run(PutOperation{.key = "a", .ignore_lease = true}), Refusal::KeyNotFound);
@@ -100,7 +103,8 @@ TEST(PutTest, S11_IgnoreOnAMissingKeyIsRefusedAndTakesNoRevision) {
   EXPECT_EQ(world.store.revision(), Revision(3));
 }
 
-TEST(PutTest, S11_PreviousIsTheEntryAsItWas) {
+// Covers: S-11
+TEST(PutTest, PreviousIsTheEntryAsItWas) {
   World world;
   ASSERT_EQ(world.run(PutOperation{.key = "a", .value = "1", .previous = true}), Refusal::None);
   EXPECT_FALSE(world.put_reply.previous);
@@ -108,7 +112,8 @@ TEST(PutTest, S11_PreviousIsTheEntryAsItWas) {
   EXPECT_EQ(world.put_reply.previous, (KeyValue{"a", "1", Revision(2), Revision(2), 1}));
 }
 
-TEST(PutTest, S12_AnUnknownLeaseIsRefusedAndALeaseIsReplacedOrTakenOff) {
+// Covers: S-12
+TEST(PutTest, AnUnknownLeaseIsRefusedAndALeaseIsReplacedOrTakenOff) {
   World world;
   EXPECT_EQ(world.run(PutOperation{.key = "a", .lease = LeaseId(3)}), Refusal::LeaseNotFound);
   EXPECT_EQ(world.store.revision(), Revision(1));
@@ -120,7 +125,8 @@ TEST(PutTest, S12_AnUnknownLeaseIsRefusedAndALeaseIsReplacedOrTakenOff) {
   EXPECT_TRUE(world.store.attached(LeaseId(2)).empty());
 }
 
-TEST(DeleteTest, S05_S13_DeletesAnIntervalInKeyOrderAndCounts) {
+// Covers: S-05 S-13
+TEST(DeleteTest, DeletesAnIntervalInKeyOrderAndCounts) {
   World world;
   for (const char* key : {"c", "a", "b", "d"}) world.run(put(key, key));
   const DeleteReply reply = world.run(DeleteOperation{.key = "a", .end = "d", .previous = true});
@@ -145,7 +151,8 @@ TEST(DeleteTest, S05_S13_DeletesAnIntervalInKeyOrderAndCounts) {
 
 // ---- compares
 
-TEST(TransactionTest, S15_EveryTargetWithEveryRelation) {
+// Covers: S-15
+TEST(TransactionTest, ComparesHoldForEveryTargetAndRelation) {
   World world;
   world.run(PutOperation{.key = "a", .value = "m", .lease = LeaseId(1)});
   world.run(PutOperation{.key = "a", .value = "m", .lease = LeaseId(1)});  // version 2, create 2, mod 3
@@ -176,7 +183,8 @@ TEST(TransactionTest, S15_EveryTargetWithEveryRelation) {
   EXPECT_TRUE(value(Relation::Less, "\xff")) << "bytes are unsigned";
 }
 
-TEST(TransactionTest, S15_AMissingKeyIsZeroInAllNumbersAndMeetsNoConditionOnItsValue) {
+// Covers: S-15
+TEST(TransactionTest, AMissingKeyIsZeroInAllNumbersAndMeetsNoConditionOnItsValue) {
   World world;
   for (const Target target : {Target::Version, Target::Create, Target::Mod, Target::Lease}) {
     EXPECT_TRUE(world.holds({.key = "x", .target = target, .relation = Relation::Equal, .number = 0}));
@@ -188,7 +196,8 @@ TEST(TransactionTest, S15_AMissingKeyIsZeroInAllNumbersAndMeetsNoConditionOnItsV
   }
 }
 
-TEST(TransactionTest, S15_ARangeCompareMustHoldForEveryKeyAndAnEmptyRangeIsOneMissingKey) {
+// Covers: S-15
+TEST(TransactionTest, ARangeCompareMustHoldForEveryKeyAndAnEmptyRangeIsOneMissingKey) {
   World world;
   for (const char* key : {"a", "b", "c"}) world.run(put(key, key));
   const auto created = [&](std::string key, std::string end, uint64_t below) {
@@ -203,7 +212,8 @@ TEST(TransactionTest, S15_ARangeCompareMustHoldForEveryKeyAndAnEmptyRangeIsOneMi
   EXPECT_TRUE(world.holds({.key = "", .end = kUnbounded, .target = Target::Version, .relation = Relation::Equal, .number = 1}));
 }
 
-TEST(TransactionTest, S54_ATransactionCanDependOnALock) {
+// Covers: S-54
+TEST(TransactionTest, ATransactionCanDependOnALock) {
   World world;
   EXPECT_TRUE(world.holds(Compare::lock_held("held", Token(5))));
   EXPECT_FALSE(world.holds(Compare::lock_held("held", Token(4))));
@@ -212,7 +222,8 @@ TEST(TransactionTest, S54_ATransactionCanDependOnALock) {
   EXPECT_FALSE(world.holds(Compare::lock_free("held")));
 }
 
-TEST(TransactionTest, S14_S15_ComparesAreAConjunctionAndAnEmptyListIsTrue) {
+// Covers: S-14 S-15
+TEST(TransactionTest, ComparesAreAConjunctionAndAnEmptyListIsTrue) {
   World world;
   world.run(put("a"));
   EXPECT_EQ(world.run(Transaction{{}, {}, {}}), Refusal::None);
@@ -226,7 +237,8 @@ TEST(TransactionTest, S14_S15_ComparesAreAConjunctionAndAnEmptyListIsTrue) {
 
 // ---- execution
 
-TEST(TransactionTest, S01_S14_OperationsRunInOrderInOneRevisionAndRangesSeeTheWritesBefore) {
+// Covers: S-01 S-14
+TEST(TransactionTest, OperationsRunInOrderInOneRevisionAndRangesSeeTheWritesBefore) {
   World world;
   world.run(put("a", "old"));
   ASSERT_EQ(world.run(unconditional({RangeOperation::of("b"), put("b", "new"), RangeOperation::of("b"), erase("a"),
@@ -259,7 +271,8 @@ size_t bytes_of(const TransactionReply& reply) {
   return bytes;
 }
 
-TEST(TransactionTest, S14_AnAnswerThatIsTooLargeToBeSeenIsNotFilledAnyFurther) {
+// Covers: S-14
+TEST(TransactionTest, AnAnswerThatIsTooLargeToBeSeenIsNotFilledAnyFurther) {
   World world;
   const std::string large(kValueBytesMax - 1, 'v');
   const auto fill = [&] {
@@ -285,7 +298,8 @@ TEST(TransactionTest, S14_AnAnswerThatIsTooLargeToBeSeenIsNotFilledAnyFurther) {
   EXPECT_LE(bytes_of(erased.previous), enough);
 }
 
-TEST(TransactionTest, S14_AReadWithoutRoomForItsAnswerIsRefusedAndCopiesNoMore) {
+// Covers: S-14
+TEST(TransactionTest, AReadWithoutRoomForItsAnswerIsRefusedAndCopiesNoMore) {
   World world;
   for (const char* key : {"a", "b", "c", "d"}) world.run(put(key, std::string(99, 'v')));
   const auto read_with = [&](const Transaction& transaction, const RangeRoom& room) {
@@ -311,7 +325,8 @@ TEST(TransactionTest, S14_AReadWithoutRoomForItsAnswerIsRefusedAndCopiesNoMore) 
   EXPECT_LE(bytes_of(world.reply), 1000u) << "nobody sees it";
 }
 
-TEST(TransactionTest, S14_PreviousValuesStopFillingAnAnswerThatIsTooLargeToReturn) {
+// Covers: S-14
+TEST(TransactionTest, PreviousValuesStopFillingAnAnswerThatIsTooLargeToReturn) {
   World world;
   const std::string large(kValueBytesMax - 1, 'v');
   std::vector<Operation> puts, inner;
@@ -328,7 +343,8 @@ TEST(TransactionTest, S14_PreviousValuesStopFillingAnAnswerThatIsTooLargeToRetur
   EXPECT_EQ(std::get<PutReply>(world.reply.replies.at(0).body).previous->value, "small");
 }
 
-TEST(TransactionTest, S14_NestedComparesLookAtTheStateBeforeTheOuterTransaction) {
+// Covers: S-14
+TEST(TransactionTest, NestedComparesLookAtTheStateBeforeTheOuterTransaction) {
   World world;
   const Transaction nested{{Compare::missing("a")}, {put("seen", "missing")}, {put("seen", "there")}};
   ASSERT_EQ(world.run(unconditional({put("a"), nested})), Refusal::None);
@@ -340,7 +356,8 @@ TEST(TransactionTest, S14_NestedComparesLookAtTheStateBeforeTheOuterTransaction)
   EXPECT_EQ(world.value("seen"), "there");
 }
 
-TEST(TransactionTest, S14_TheOtherBranchRunsIfACompareFails) {
+// Covers: S-14
+TEST(TransactionTest, TheOtherBranchRunsIfACompareFails) {
   World world;
   const Transaction create{{Compare::missing("a")}, {put("a", "mine")}, {RangeOperation::of("a")}};
   ASSERT_EQ(world.run(create), Refusal::None);
@@ -351,7 +368,8 @@ TEST(TransactionTest, S14_TheOtherBranchRunsIfACompareFails) {
   EXPECT_EQ(world.store.revision(), Revision(2));
 }
 
-TEST(TransactionTest, S16_ABranchChangesAKeyOnce) {
+// Covers: S-16
+TEST(TransactionTest, ABranchChangesAKeyOnce) {
   struct Case {
     const char* what;
     std::vector<Operation> operations;
@@ -386,7 +404,8 @@ TEST(TransactionTest, S16_ABranchChangesAKeyOnce) {
   }
 }
 
-TEST(TransactionTest, S17_TheBudgetOfALevelIsWhatTheOnesAroundItLeave) {
+// Covers: S-17
+TEST(TransactionTest, TheBudgetOfALevelIsWhatTheOnesAroundItLeave) {
   const auto reads = [](size_t count) { return std::vector<Operation>(count, RangeOperation::of("a")); };
   const auto compares = [](size_t count) { return std::vector<Compare>(count, Compare::exists("a")); };
   EXPECT_EQ(check(Transaction{compares(128), reads(128), reads(128)}), Refusal::None);
@@ -400,14 +419,16 @@ TEST(TransactionTest, S17_TheBudgetOfALevelIsWhatTheOnesAroundItLeave) {
   EXPECT_EQ(check(Transaction{compares(100), {}, {Transaction{{}, reads(29), {}}}}), Refusal::TooManyOps);
 }
 
-TEST(TransactionTest, S17_EightLevelsAndNoMore) {
+// Covers: S-17
+TEST(TransactionTest, TransactionsNestEightLevelsDeepAndNoDeeper) {
   Transaction deep;
   for (size_t depth = 1; depth < kDepthMax; ++depth) deep = unconditional({deep});
   EXPECT_EQ(check(deep), Refusal::None);
   EXPECT_EQ(check(unconditional({deep})), Refusal::TooManyOps);
 }
 
-TEST(TransactionTest, S15_S17_MalformedTransactionsAreRefused) {
+// Covers: S-15 S-17
+TEST(TransactionTest, MalformedTransactionsAreRefused) {
   struct Case {
     const char* what;
     Transaction transaction;
@@ -443,7 +464,8 @@ TEST(TransactionTest, S15_S17_MalformedTransactionsAreRefused) {
   }
 }
 
-TEST(TransactionTest, S18_AFailureOnThePathTakenLeavesNoTrace) {
+// Covers: S-18
+TEST(TransactionTest, AFailureOnThePathTakenLeavesNoTrace) {
   World world;
   world.run(put("a"));
   world.run(put("a"));

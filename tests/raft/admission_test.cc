@@ -7,7 +7,8 @@
 namespace coordkit::raft::testing {
 namespace {
 
-TEST(AdmissionTest, FLT_A09_S06_NothingHappensOnAMessageNoCorrectMemberSends) {
+// Covers: FLT_A09 FLT_S06
+TEST(AdmissionTest, NothingHappensOnAMessageNoCorrectMemberSends) {
   Entry tampered = command(2, 2);
   tampered.payload = bytes("y");
   const uint64_t huge = ~uint64_t{0};
@@ -69,7 +70,8 @@ TEST(AdmissionTest, AMatchBeyondOurLogIsAbsurd) {
 
 // ---- terms
 
-TEST(AdmissionTest, FLT_S08_ATermOutOfAllReachIsNotBelievedAndIsTold) {
+// Covers: FLT_S08
+TEST(AdmissionTest, ATermOutOfAllReachIsNotBelievedAndIsTold) {
   const Term far(1 + kTermLeapMax + 1);
   const Message lies[] = {AppendRequest{.term = far, .stream = 1, .previous = at(1, 1)},
                           Heartbeat{.term = far},
@@ -91,7 +93,8 @@ TEST(AdmissionTest, FLT_S08_ATermOutOfAllReachIsNotBelievedAndIsTold) {
   }
 }
 
-TEST(AdmissionTest, FLT_S08_TheFarthestTermWithinReachIsFollowedSoThatNobodyIsLeftBehind) {
+// Covers: FLT_S08
+TEST(AdmissionTest, TheFarthestTermWithinReachIsFollowedSoThatNobodyIsLeftBehind) {
   Solo solo(3);
   const uint64_t far = 1 + kTermLeapMax;
   solo.receive(2, AppendRequest{.term = Term(far), .stream = 1, .previous = at(1, 1)});
@@ -99,7 +102,8 @@ TEST(AdmissionTest, FLT_S08_TheFarthestTermWithinReachIsFollowedSoThatNobodyIsLe
   EXPECT_FALSE(solo.core().status().leap);
 }
 
-TEST(AdmissionTest, FLT_S08_ClaimsTogetherRaiseATermByOneLeapInAnElectionTimeout) {
+// Covers: FLT_S08
+TEST(AdmissionTest, ClaimsTogetherRaiseATermByOneLeapInAnElectionTimeout) {
   Solo solo(3);
   const auto claim = [&](uint64_t term) {
     solo.receive(2, AppendRequest{.term = Term(term), .stream = 1, .previous = at(1, 1)});
@@ -113,7 +117,8 @@ TEST(AdmissionTest, FLT_S08_ClaimsTogetherRaiseATermByOneLeapInAnElectionTimeout
   EXPECT_EQ(claim(2 + kTermLeapMax), 2 + kTermLeapMax);
 }
 
-TEST(AdmissionTest, FLT_S08_WhoHearsALeaderDoesNotFollowATermOutOfReach) {
+// Covers: FLT_S08
+TEST(AdmissionTest, WhoHearsALeaderDoesNotFollowATermOutOfReach) {
   Solo solo(3);
   for (int i = 0; i < 5; ++i) {
     solo.now += Options{}.election_timeout / 2;
@@ -123,7 +128,8 @@ TEST(AdmissionTest, FLT_S08_WhoHearsALeaderDoesNotFollowATermOutOfReach) {
   }
 }
 
-TEST(AdmissionTest, FLT_S08_WhoHasNoLeaderGoesTowardsATermOutOfReachOneLeapPerElectionTimeout) {
+// Covers: FLT_S08
+TEST(AdmissionTest, WhoHasNoLeaderGoesTowardsATermOutOfReachOneLeapPerElectionTimeout) {
   Solo solo(3);
   const auto claim = [&](Message message) {
     solo.receive(2, std::move(message));
@@ -139,7 +145,8 @@ TEST(AdmissionTest, FLT_S08_WhoHasNoLeaderGoesTowardsATermOutOfReachOneLeapPerEl
   EXPECT_EQ(solo.core().leadership().leader, ReplicaId()) << "it is no leader of that term";
 }
 
-TEST(AdmissionTest, FLT_S08_ReplicasThatWereLedAstrayMeetAgain) {
+// Covers: FLT_S08
+TEST(AdmissionTest, ReplicasThatWereLedAstrayMeetAgain) {
   Cluster cluster(3, {}, 1, 1);
   cluster.elect(3);
   for (uint64_t id = 1; id <= 4; ++id) cluster.isolate(id);
@@ -162,7 +169,8 @@ TEST(AdmissionTest, FLT_S08_ReplicasThatWereLedAstrayMeetAgain) {
 
 // ---- a disk that may have been rolled back
 
-TEST(RollbackCheckedTest, FLT_P15_UntilThenTheCoreNeitherVotesNorCampaignsNorAcknowledges) {
+// Covers: FLT_P15
+TEST(RollbackCheckedTest, UntilThenTheCoreNeitherVotesNorCampaignsNorAcknowledges) {
   Solo solo(Recovered{.hard_state = {Term(3), ReplicaId()}, .entries = log_of(3, {1, 2}), .rollback_checked = false});
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(solo.timeout().sends.empty());
   const auto silent = [&](Message message) {

@@ -28,7 +28,8 @@ TEST_F(CampaigningTest, AsksEveryVoterButItselfAndNotBeforeItsWrite) {
   }
 }
 
-TEST_F(CampaigningTest, REG_R11_OnlyAnswersOfItsKindTermAndRoundAreItsOwn) {
+// Covers: REG_R11
+TEST_F(CampaigningTest, OnlyAnswersOfItsKindTermAndRoundAreItsOwn) {
   const Campaigning real = campaign(VoteKind::Real);
   EXPECT_TRUE(real.answered_by(yes(VoteKind::Real, 7), Term(2)));
   EXPECT_FALSE(real.answered_by(yes(VoteKind::Real, 6), Term(2)));

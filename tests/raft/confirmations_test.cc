@@ -45,7 +45,8 @@ TEST_F(ConfirmationsTest, OneRoundReleasesEveryOlderQuestion) {
   EXPECT_EQ(out_.confirmations.back().read_index, Index(5)) << "no read before the own first entry";
 }
 
-TEST_F(ConfirmationsTest, REG_R59_NothingIsAnsweredBeforeAnOwnEntryIsCommitted) {
+// Covers: REG_R59
+TEST_F(ConfirmationsTest, NothingIsAnsweredBeforeAnOwnEntryIsCommitted) {
   ask(1, 3);
   confirmations_.begin_round(now_);
   confirmations_.answer(
@@ -53,7 +54,8 @@ TEST_F(ConfirmationsTest, REG_R59_NothingIsAnsweredBeforeAnOwnEntryIsCommitted) 
   EXPECT_TRUE(out_.confirmations.empty());
 }
 
-TEST_F(ConfirmationsTest, REG_R84_ALeaderThatBecomesTheOnlyVoterAnswersReadsThatWaitForARound) {
+// Covers: REG_R84
+TEST_F(ConfirmationsTest, ALeaderThatBecomesTheOnlyVoterAnswersReadsThatWaitForARound) {
   ask(1, 7);
   confirmations_.ask(Ticket(2), Index(8), /*alone=*/true);
   agree(confirmations_.round());

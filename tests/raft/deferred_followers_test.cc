@@ -105,7 +105,8 @@ TEST_F(SparesTest, UnderLoadOneOfTwoFollowersGetsEntriesLaterAndTogether) {
   EXPECT_FALSE(gets(solo, 2));
 }
 
-TEST_F(SparesTest, FLT_P10_WhatIsNotCommittedInTimeGoesToAllAndSoDoesWhatFollows) {
+// Covers: FLT_P10
+TEST_F(SparesTest, WhatIsNotCommittedInTimeGoesToAllAndSoDoesWhatFollows) {
   Solo solo = leader();
   for (int i = 0; i < 6; ++i) {  // one by one, and both take two milliseconds
     solo.now += milliseconds(4);
@@ -133,7 +134,8 @@ TEST_F(SparesTest, FLT_P10_WhatIsNotCommittedInTimeGoesToAllAndSoDoesWhatFollows
   }
 }
 
-TEST_F(SparesTest, FLT_P10_AFollowerThatStallsIsDeferred) {
+// Covers: FLT_P10
+TEST_F(SparesTest, AFollowerThatStallsIsDeferred) {
   Solo solo = leader();
   for (int i = 0; i < 4; ++i) work(solo);
   solo.propose("not answered by 2");
@@ -151,7 +153,8 @@ TEST_F(SparesTest, TheOneThatTakesLongerIsTheSpare) {
   expect_second_is_spare(solo);
 }
 
-TEST_F(SparesTest, FLT_P10_WhereTheLeadersOwnDiskIsSlowTheFollowersAreEnough) {
+// Covers: FLT_P10
+TEST_F(SparesTest, WhereTheLeadersOwnDiskIsSlowTheFollowersAreEnough) {
   Solo solo = leader();
   for (int i = 0; i < 100; ++i) {
     solo.now += microseconds(100);

@@ -27,7 +27,8 @@ TEST(ElectionTest, ThreeReplicasElectReplicateAndConfirm) {
   EXPECT_EQ(cluster.node(1).confirmations[0].read_index, Index(3));
 }
 
-TEST(ElectionTest, REG_R10_PreVoteChangesNeitherTermNorVoteInMemoryOrOnDisk) {
+// Covers: REG_R10
+TEST(ElectionTest, PreVoteChangesNeitherTermNorVoteInMemoryOrOnDisk) {
   Solo solo(3, {}, {Term(4), ReplicaId(2)});
   const HardState before = solo.core().status().hard_state;
   solo.receive(3, vote_request(VoteKind::Pre, 9, at(5, 3)));
@@ -40,7 +41,8 @@ TEST(ElectionTest, REG_R10_PreVoteChangesNeitherTermNorVoteInMemoryOrOnDisk) {
   EXPECT_EQ(solo.core().status().hard_state, before);
 }
 
-TEST(ElectionTest, REG_R11_AnswerCountsOnlyForItsKindTermAndRound) {
+// Covers: REG_R11
+TEST(ElectionTest, AnswerCountsOnlyForItsKindTermAndRound) {
   Solo solo(3);
   solo.timeout();
   const uint64_t pre_round = solo.only<VoteRequest>(2).round;
@@ -59,7 +61,8 @@ TEST(ElectionTest, REG_R11_AnswerCountsOnlyForItsKindTermAndRound) {
   EXPECT_EQ(solo.role(), Role::Leader);
 }
 
-TEST(ElectionTest, REG_R12_RepeatedAnswersOfOneVoterAreOneVote) {
+// Covers: REG_R12
+TEST(ElectionTest, RepeatedAnswersOfOneVoterAreOneVote) {
   Solo solo(5);
   solo.timeout();
   const uint64_t round = solo.only<VoteRequest>(2).round;
@@ -69,7 +72,8 @@ TEST(ElectionTest, REG_R12_RepeatedAnswersOfOneVoterAreOneVote) {
   EXPECT_EQ(solo.role(), Role::Candidate);
 }
 
-TEST(ElectionTest, REG_R13_NoRequestLeavesAndNobodyLeadsBeforeTheOwnVoteIsDurable) {
+// Covers: REG_R13
+TEST(ElectionTest, NoRequestLeavesAndNobodyLeadsBeforeTheOwnVoteIsDurable) {
   Solo solo(3);
   solo.timeout();
   const uint64_t pre_round = solo.only<VoteRequest>(2).round;
@@ -85,7 +89,8 @@ TEST(ElectionTest, REG_R13_NoRequestLeavesAndNobodyLeadsBeforeTheOwnVoteIsDurabl
   EXPECT_EQ(solo.role(), Role::Leader);
 }
 
-TEST(ElectionTest, REG_R13_AfterACrashTheCandidateKnowsItsVote) {
+// Covers: REG_R13
+TEST(ElectionTest, AfterACrashTheCandidateKnowsItsVote) {
   Cluster cluster(3);
   cluster.step(1, Tick{});
   cluster.advance(1, cluster.core(1).next_deadline() - cluster.node(1).now);
@@ -99,7 +104,8 @@ TEST(ElectionTest, REG_R13_AfterACrashTheCandidateKnowsItsVote) {
   EXPECT_EQ(cluster.core(1).status().hard_state.vote, ReplicaId(1));
 }
 
-TEST(ElectionTest, REG_R15_LaterLastTermWinsThenLongerLog) {
+// Covers: REG_R15
+TEST(ElectionTest, LaterLastTermWinsThenLongerLog) {
   struct Case {
     Position candidate = {};
     Answer granted = Answer::No;
@@ -115,7 +121,8 @@ TEST(ElectionTest, REG_R15_LaterLastTermWinsThenLongerLog) {
   }
 }
 
-TEST(ElectionTest, REG_R17_VoteLeavesAfterTheWriteThatStoresItAlsoWhenRepeated) {
+// Covers: REG_R17
+TEST(ElectionTest, VoteLeavesAfterTheWriteThatStoresItAlsoWhenRepeated) {
   Solo solo(3);
   solo.receive(2, vote_request(VoteKind::Real, 3, at(1, 1)));
   ASSERT_TRUE(solo.effects.write);
@@ -131,7 +138,8 @@ TEST(ElectionTest, REG_R17_VoteLeavesAfterTheWriteThatStoresItAlsoWhenRepeated) 
   EXPECT_EQ(solo.only<VoteReply>(3).granted, Answer::No);
 }
 
-TEST(ElectionTest, REG_R17_AVoteInATermThatIsDurableAlreadyWaitsForItsOwnWrite) {
+// Covers: REG_R17
+TEST(ElectionTest, AVoteInATermThatIsDurableAlreadyWaitsForItsOwnWrite) {
   Solo solo(3);
   solo.receive(2, HeartbeatReply{.term = Term(3)});
   ASSERT_TRUE(solo.effects.write);
@@ -142,7 +150,8 @@ TEST(ElectionTest, REG_R17_AVoteInATermThatIsDurableAlreadyWaitsForItsOwnWrite) 
   EXPECT_EQ(solo.effects.sends.at(0).after, solo.effects.write->number);
 }
 
-TEST(ElectionTest, REG_R16_ALaterTermEndsTheReignBeforeAnythingIsAppended) {
+// Covers: REG_R16
+TEST(ElectionTest, ALaterTermEndsTheReignBeforeAnythingIsAppended) {
   Solo solo(3);
   solo.lead({2});
   const Index last = solo.last();
@@ -154,7 +163,8 @@ TEST(ElectionTest, REG_R16_ALaterTermEndsTheReignBeforeAnythingIsAppended) {
   EXPECT_TRUE(solo.sent<AppendRequest>(2).empty());
 }
 
-TEST(ElectionTest, REG_R48_AnswersOfALaterTermAreAdopted) {
+// Covers: REG_R48
+TEST(ElectionTest, AnswersOfALaterTermAreAdopted) {
   for (const Message& answer : std::initializer_list<Message>{VoteReply{VoteKind::Pre, Term(7), 0, Answer::No},
                                                               VoteReply{VoteKind::Real, Term(7), 0, Answer::No},
                                                               AppendReply{.term = Term(7)}, HeartbeatReply{.term = Term(7)}}) {
@@ -168,7 +178,8 @@ TEST(ElectionTest, REG_R48_AnswersOfALaterTermAreAdopted) {
   }
 }
 
-TEST(ElectionTest, REG_R48_WhoeverIsBehindInTermsLearnsThemAndALeaderEmerges) {
+// Covers: REG_R48
+TEST(ElectionTest, WhoeverIsBehindInTermsLearnsThemAndALeaderEmerges) {
   Cluster cluster(3);
   cluster.elect(1);
   cluster.crash(1);
@@ -178,7 +189,8 @@ TEST(ElectionTest, REG_R48_WhoeverIsBehindInTermsLearnsThemAndALeaderEmerges) {
   EXPECT_NE(cluster.leader(), 0u);
 }
 
-TEST(ElectionTest, REG_R51_OnlyALawfulLeaderOrAGrantedVoteRestartsTheTimer) {
+// Covers: REG_R51
+TEST(ElectionTest, OnlyALawfulLeaderOrAGrantedVoteRestartsTheTimer) {
   Solo solo(3);
   const LaggingTime deadline = solo.core().next_deadline();
   solo.now += milliseconds(100);
@@ -205,7 +217,8 @@ void repeats(Solo& solo) {
 }
 
 // A question, or its answer, may have been lost.
-TEST(ElectionTest, FLT_N01_WhoHasNotAnsweredIsAskedAgainInTheSameRoundAndTerm) {
+// Covers: FLT_N01
+TEST(ElectionTest, WhoHasNotAnsweredIsAskedAgainInTheSameRoundAndTerm) {
   Solo solo(3);
   solo.timeout();
   for (const VoteKind kind : {VoteKind::Pre, VoteKind::Real}) {
@@ -226,7 +239,8 @@ TEST(ElectionTest, FLT_N01_WhoHasNotAnsweredIsAskedAgainInTheSameRoundAndTerm) {
   EXPECT_EQ(solo.term(), Term(2)) << "one term, whatever was lost";
 }
 
-TEST(ElectionTest, FLT_N01_NothingIsRepeatedBeforeTheFirstLetterCouldLeave) {
+// Covers: FLT_N01
+TEST(ElectionTest, NothingIsRepeatedBeforeTheFirstLetterCouldLeave) {
   Solo solo(3);
   solo.timeout();
   solo.receive(2, VoteReply{VoteKind::Pre, Term(1), solo.only<VoteRequest>(2).round, Answer::Yes});
@@ -240,7 +254,8 @@ TEST(ElectionTest, FLT_N01_NothingIsRepeatedBeforeTheFirstLetterCouldLeave) {
   EXPECT_EQ(solo.effects.sends.at(0).after, WriteNumber());
 }
 
-TEST(ElectionTest, FLT_N01_REG_R51_AVoteThatIsAskedForAgainIsGivenAgainAndRestartsNoTimer) {
+// Covers: FLT_N01 REG_R51
+TEST(ElectionTest, AVoteThatIsAskedForAgainIsGivenAgainAndRestartsNoTimer) {
   Solo solo(3);
   solo.receive(2, vote_request(VoteKind::Real, 3, at(1, 1)));
   solo.written();
@@ -252,7 +267,8 @@ TEST(ElectionTest, FLT_N01_REG_R51_AVoteThatIsAskedForAgainIsGivenAgainAndRestar
 }
 
 // The votes of a campaign are lost on the way there, or on the way back.
-TEST(ElectionTest, FLT_N01_LostVotesCostNoTerm) {
+// Covers: FLT_N01
+TEST(ElectionTest, LostVotesCostNoTerm) {
   for (const bool answers : {false, true}) {
     Cluster cluster(3);
     cluster.step(1, Tick{});
@@ -268,7 +284,8 @@ TEST(ElectionTest, FLT_N01_LostVotesCostNoTerm) {
   }
 }
 
-TEST(ElectionTest, REG_R52_ALeaderThatLostItsQuorumCanBeElectedAtOnce) {
+// Covers: REG_R52
+TEST(ElectionTest, ALeaderThatLostItsQuorumCanBeElectedAtOnce) {
   Cluster cluster(3);
   cluster.elect(1);
   cluster.isolate(1);
@@ -309,7 +326,8 @@ TEST(ElectionTest, WhoeverHearsALeaderNeitherVotesNorAdoptsATerm) {
   EXPECT_EQ(solo.only<VoteReply>(3).granted, Answer::Yes);
 }
 
-TEST(ElectionTest, REG_R66_ALeaderStopsNoLaterThanAnElectionTimeoutAfterTheLastAnsweredHeartbeatWasSent) {
+// Covers: REG_R66
+TEST(ElectionTest, ALeaderStopsNoLaterThanAnElectionTimeoutAfterTheLastAnsweredHeartbeatWasSent) {
   Solo solo(3);
   solo.lead({2});
   solo.heartbeat_interval();
@@ -325,7 +343,8 @@ TEST(ElectionTest, REG_R66_ALeaderStopsNoLaterThanAnElectionTimeoutAfterTheLastA
   EXPECT_EQ(solo.role(), Role::Follower);
 }
 
-TEST(ElectionTest, REG_R09_TwoReplicasCutApartCommitNothing) {
+// Covers: REG_R09
+TEST(ElectionTest, TwoReplicasCutApartCommitNothing) {
   Cluster cluster(2);
   cluster.elect(1);
   const Index commit = cluster.core(1).commit();

@@ -16,7 +16,8 @@ struct FloorTest : ::testing::Test {
   }
 };
 
-TEST_F(FloorTest, FLT_D02_AReplicaThatLostEntriesVotesOnlyForLogsThatReachItsFloor) {
+// Covers: FLT_D02
+TEST_F(FloorTest, AReplicaThatLostEntriesVotesOnlyForLogsThatReachItsFloor) {
   EXPECT_EQ(asked_by(2, 5, at(3, 2)), Answer::No) << "as far as its own log";
   EXPECT_EQ(asked_by(2, 6, at(5, 3)), Answer::No);
   EXPECT_EQ(asked_by(2, 7, at(9, 2)), Answer::No);
@@ -24,13 +25,15 @@ TEST_F(FloorTest, FLT_D02_AReplicaThatLostEntriesVotesOnlyForLogsThatReachItsFlo
   EXPECT_EQ(asked_by(3, 9, at(4, 4)), Answer::Yes);
 }
 
-TEST_F(FloorTest, FLT_D02_ItDoesNotCampaign) {
+// Covers: FLT_D02
+TEST_F(FloorTest, ItDoesNotCampaign) {
   for (int i = 0; i < 3; ++i) solo.timeout();
   EXPECT_EQ(solo.role(), Role::Follower);
   EXPECT_TRUE(solo.effects.sends.empty());
 }
 
-TEST_F(FloorTest, FLT_D02_TheFirstAppendTakesAwayWhatTheStoreStillHasBehindTheCut) {
+// Covers: FLT_D02
+TEST_F(FloorTest, TheFirstAppendTakesAwayWhatTheStoreStillHasBehindTheCut) {
   solo.receive(2, solo.append(5, at(3, 2), {}));
   ASSERT_TRUE(solo.effects.write) << "the term";
   EXPECT_FALSE(solo.effects.write->truncate_after) << "nothing has taken its place yet";
@@ -42,7 +45,8 @@ TEST_F(FloorTest, FLT_D02_TheFirstAppendTakesAwayWhatTheStoreStillHasBehindTheCu
   EXPECT_FALSE(solo.effects.write->truncate_after);
 }
 
-TEST_F(FloorTest, FLT_D02_TheFloorGoesWhenTheDurableLogHasReachedIt) {
+// Covers: FLT_D02
+TEST_F(FloorTest, TheFloorGoesWhenTheDurableLogHasReachedIt) {
   solo.receive(2, solo.append(5, at(3, 2), {command(4, 2), command(5, 3)}));
   solo.written();
   EXPECT_EQ(solo.core().floor(), at(6, 3));

@@ -7,7 +7,8 @@
 namespace coordkit::raft::testing {
 namespace {
 
-TEST(FollowerTest, REG_R05_AcknowledgesWhatTheRequestProvedNotItsOwnSuffix) {
+// Covers: REG_R05
+TEST(FollowerTest, AFollowerAcknowledgesWhatTheRequestProvedNotItsOwnSuffix) {
   Solo solo(3, {2, 2, 2, 2});  // last 5@2
   solo.receive(2, solo.append(3, at(2, 2), {command(3, 2, "e2")}));
   EXPECT_EQ(solo.only<AppendReply>(2).match, Index(3));
@@ -16,7 +17,8 @@ TEST(FollowerTest, REG_R05_AcknowledgesWhatTheRequestProvedNotItsOwnSuffix) {
   EXPECT_EQ(solo.only<HeartbeatReply>(2).match, Index(3));
 }
 
-TEST(FollowerTest, REG_R17_AcceptanceWaitsForEveryEntryUpToItsMatchAlsoIfThisRequestWroteNothing) {
+// Covers: REG_R17
+TEST(FollowerTest, AcceptanceWaitsForEveryEntryUpToItsMatchAlsoIfThisRequestWroteNothing) {
   Solo solo(3);
   solo.receive(2, solo.append(1, at(1, 1), {command(2, 1)}));
   ASSERT_TRUE(solo.effects.write);
@@ -30,7 +32,8 @@ TEST(FollowerTest, REG_R17_AcceptanceWaitsForEveryEntryUpToItsMatchAlsoIfThisReq
   EXPECT_EQ(solo.effects.sends.at(0).after, WriteNumber());
 }
 
-TEST(FollowerTest, REG_R19_ADelayedAppendCutsNothingThatMatches) {
+// Covers: REG_R19
+TEST(FollowerTest, ADelayedAppendCutsNothingThatMatches) {
   Solo solo(3, {2, 2, 2});  // last 4@2
   solo.receive(2, solo.append(2, at(1, 1), {command(2, 2, "e2")}));
   EXPECT_EQ(solo.last(), Index(4));
@@ -40,7 +43,8 @@ TEST(FollowerTest, REG_R19_ADelayedAppendCutsNothingThatMatches) {
   EXPECT_EQ(solo.effects.write->truncate_after, Index(2));
 }
 
-TEST(FollowerTest, REG_R19_INV_R10_CommittedEntriesAreNeverTruncated) {
+// Covers: REG_R19 INV_R10
+TEST(FollowerTest, CommittedEntriesAreNeverTruncated) {
   Solo solo(3, {2, 2, 2});
   solo.receive(2, solo.append(2, at(4, 2), {}, 4));
   ASSERT_EQ(solo.core().commit(), Index(4));
@@ -51,7 +55,8 @@ TEST(FollowerTest, REG_R19_INV_R10_CommittedEntriesAreNeverTruncated) {
 }
 
 // 4@2 is the base; 5@2 and 6@2 are committed.
-TEST(FollowerTest, FLT_P27_WhatContradictsACommittedEntryIsNeverAcknowledgedAlsoBeforeTheBase) {
+// Covers: FLT_P27
+TEST(FollowerTest, WhatContradictsACommittedEntryIsNeverAcknowledgedAlsoBeforeTheBase) {
   Recovered recovered{
       .hard_state = {Term(2), {}}, .base = at(4, 2), .configuration = genesis_of(3).configuration, .applied = at(4, 2)};
   for (uint64_t i = 5; i <= 7; ++i) recovered.entries.push_back(command(i, 2));
@@ -90,7 +95,8 @@ TEST(FollowerTest, FLT_P27_WhatContradictsACommittedEntryIsNeverAcknowledgedAlso
 }
 
 // One place in the log, one term, other contents: that term had two leaders.
-TEST(FollowerTest, FLT_P27_OtherContentsAtAnEqualPositionAreNeverAcknowledged) {
+// Covers: FLT_P27
+TEST(FollowerTest, OtherContentsAtAnEqualPositionAreNeverAcknowledged) {
   const Contradiction found{ReplicaId(3), Term(5), at(3, 2), at(3, 2)};
   {
     Solo solo(3, {2, 2});
@@ -110,7 +116,8 @@ TEST(FollowerTest, FLT_P27_OtherContentsAtAnEqualPositionAreNeverAcknowledged) {
 }
 
 // 4@2 is the base. A leader of the term in which it was committed had it from then on, and so has one of any later term.
-TEST(FollowerTest, FLT_P27_ALeaderWhoseLogEndsBeforeWhatWasCommittedIsNotAcknowledged) {
+// Covers: FLT_P27
+TEST(FollowerTest, ALeaderWhoseLogEndsBeforeWhatWasCommittedIsNotAcknowledged) {
   const Recovered recovered{
       .hard_state = {Term(2), {}}, .base = at(4, 2), .configuration = genesis_of(3).configuration, .applied = at(4, 2)};
   for (const uint64_t term : {2, 3}) {
@@ -128,7 +135,8 @@ TEST(FollowerTest, FLT_P27_ALeaderWhoseLogEndsBeforeWhatWasCommittedIsNotAcknowl
 }
 
 // A delayed probe of the one leader of the term, from before it had what it committed since.
-TEST(FollowerTest, FLT_P27_AProbeThatWasSentBeforeTheLeaderHadMoreContradictsNothing) {
+// Covers: FLT_P27
+TEST(FollowerTest, AProbeThatWasSentBeforeTheLeaderHadMoreContradictsNothing) {
   Solo solo(3, {2, 2});
   AppendRequest probe = solo.append(2, at(2, 2), {});
   probe.last = Index(2);
@@ -142,7 +150,8 @@ TEST(FollowerTest, FLT_P27_AProbeThatWasSentBeforeTheLeaderHadMoreContradictsNot
 }
 
 // What the first leader of a term has proved must not count for a second one, not even when the first is gone.
-TEST(FollowerTest, FLT_P27_ASecondLeaderOfTheTermIsNeverFollowed) {
+// Covers: FLT_P27
+TEST(FollowerTest, ASecondLeaderOfTheTermIsNeverFollowed) {
   for (const bool leads : {false, true}) {
     Solo solo(3);
     leads ? solo.lead({2}) : void(solo.receive(2, Heartbeat{.term = Term(4)}));
@@ -162,7 +171,8 @@ TEST(FollowerTest, FLT_P27_ASecondLeaderOfTheTermIsNeverFollowed) {
   }
 }
 
-TEST(FollowerTest, REG_R21_PreviousAroundZeroAndTheBase) {
+// Covers: REG_R21
+TEST(FollowerTest, APreviousPositionAtZeroOrTheBaseIsJudgedLikeAnyOther) {
   Recovered recovered{
       .hard_state = {Term(2), {}}, .base = at(4, 2), .configuration = genesis_of(3).configuration, .applied = at(5, 2)};
   for (uint64_t i = 5; i <= 6; ++i) recovered.entries.push_back(command(i, 2));
@@ -192,7 +202,8 @@ TEST(FollowerTest, REG_R21_PreviousAroundZeroAndTheBase) {
   }
 }
 
-TEST(FollowerTest, REG_R24_CommitIsClampedToWhatIsKnownToBeTheLeaders) {
+// Covers: REG_R24
+TEST(FollowerTest, CommitIsClampedToWhatIsKnownToBeTheLeaders) {
   Solo solo(3, {2, 2, 2});  // 2..4 may not be the leader's
   solo.receive(2, Heartbeat{.term = Term(3), .commit = Index(4)});
   EXPECT_EQ(solo.core().commit(), Index(1));
@@ -204,7 +215,8 @@ TEST(FollowerTest, REG_R24_CommitIsClampedToWhatIsKnownToBeTheLeaders) {
   EXPECT_EQ(solo.core().commit(), Index(4)) << "INV_R03";
 }
 
-TEST(FollowerTest, INV_R17_AnswersOfANewTermWaitUntilItIsDurable) {
+// Covers: INV_R17
+TEST(FollowerTest, AnswersOfANewTermWaitUntilItIsDurable) {
   Solo solo(3);
   solo.receive(2, Heartbeat{.term = Term(5)});
   ASSERT_TRUE(solo.effects.write);
@@ -224,7 +236,7 @@ TEST(FollowerTest, AnOldLeaderIsToldOfTheNewTerm) {
   EXPECT_EQ(solo.last(), Index(1));
 }
 
-TEST(FollowerTest, OneTurnOneWriteHoweverManySteps) {
+TEST(FollowerTest, ATurnMakesOneWriteHoweverManyStepsItTakes) {
   Solo solo(3, {1, 1});
   solo.core().step(Received{ReplicaId(2), solo.append(2, at(1, 1), {command(2, 2), command(3, 2)})}, solo.now);
   solo.core().step(Received{ReplicaId(2), solo.append(2, at(3, 2), {command(4, 2)})}, solo.now);

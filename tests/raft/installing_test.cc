@@ -85,7 +85,8 @@ TEST(RetentionTest, APinGivesWayToItsOwnBudget) {
   EXPECT_EQ(solo.effects.compact->index, Index(3));
 }
 
-TEST(RetentionTest, FLT_O07_WhatAPeerLacksThatIsCatchingUpIsKeptUpToTheLargerBudget) {
+// Covers: FLT_O07
+TEST(RetentionTest, WhatAPeerLacksThatIsCatchingUpIsKeptUpToTheLargerBudget) {
   LeadingSolo solo;
   solo.accept(3, 2);
   solo.step(Checkpointed{at(5, 1)});
@@ -99,7 +100,8 @@ TEST(RetentionTest, FLT_O07_WhatAPeerLacksThatIsCatchingUpIsKeptUpToTheLargerBud
 }
 
 // Entries that it has in memory may be gone before they are on its disk, or be another leader's.
-TEST(RetentionTest, FLT_O07_OfAPeerThatIsProbedOnlyWhatItAcknowledgedIsTakenForStored) {
+// Covers: FLT_O07
+TEST(RetentionTest, OfAPeerThatIsProbedOnlyWhatItAcknowledgedIsTakenForStored) {
   const auto conflict = [](Solo& solo, uint64_t rejected, Position hint) {
     solo.receive(3, AppendReply{.term = solo.term(),
                                 .stream = solo.streams[3],
@@ -131,7 +133,8 @@ TEST(RetentionTest, FLT_O07_OfAPeerThatIsProbedOnlyWhatItAcknowledgedIsTakenForS
 
 // Its disk is slow: what it was sent is in its memory. An append is lost, so it says how far its log goes, and is probed there.
 // With the next connection it has to start from what it acknowledged, though nothing was wrong with it.
-TEST(RetentionTest, FLT_O07_ASlowDiskAndALostAppendCostNoState) {
+// Covers: FLT_O07
+TEST(RetentionTest, ASlowDiskAndALostAppendCostNoState) {
   Cluster cluster(3, {.disk_lag_max = Duration::max(), .log_retained_bytes = 0});
   cluster.elect(1);
   cluster.node(3).disk_stalled = true;
@@ -157,14 +160,16 @@ TEST(RetentionTest, FLT_O07_ASlowDiskAndALostAppendCostNoState) {
   EXPECT_EQ(cluster.core(1).base(), cluster.node(1).checkpoint.index) << "nobody needs it any more";
 }
 
-TEST(RetentionTest, FLT_O07_ALeaderWithoutACheckpointSaysWhatIsNeededToo) {
+// Covers: FLT_O07
+TEST(RetentionTest, ALeaderWithoutACheckpointSaysWhatIsNeededToo) {
   LeadingSolo solo;
   solo.accept(3, 2);
   solo.heartbeat_interval();
   EXPECT_EQ(solo.only<Heartbeat>(2).needed, Index(2)) << "a follower may have one, and lead next";
 }
 
-TEST(RetentionTest, FLT_O07_ForAPeerThatIsSilentOnlyTheSmallerBudgetIsKept) {
+// Covers: FLT_O07
+TEST(RetentionTest, ForAPeerThatIsSilentOnlyTheSmallerBudgetIsKept) {
   LeadingSolo solo;
   solo.accept(3, 2);
   solo.step(Checkpointed{at(5, 1)});
@@ -174,7 +179,8 @@ TEST(RetentionTest, FLT_O07_ForAPeerThatIsSilentOnlyTheSmallerBudgetIsKept) {
   }
 }
 
-TEST(RetentionTest, FLT_O07_AFollowerKeepsWhatItsLeaderSaysIsNeeded) {
+// Covers: FLT_O07
+TEST(RetentionTest, AFollowerKeepsWhatItsLeaderSaysIsNeeded) {
   Solo solo(3, {1, 1, 1, 1}, {}, {.log_retained_bytes = 0});
   const auto beat = [&](uint64_t needed) {
     solo.receive(2, Heartbeat{.term = Term(2), .stream = 1, .commit = Index(5), .round = 1, .needed = Index(needed)});
@@ -187,7 +193,8 @@ TEST(RetentionTest, FLT_O07_AFollowerKeepsWhatItsLeaderSaysIsNeeded) {
   EXPECT_EQ(solo.effects.compact, at(4, 1));
 }
 
-TEST(RetentionTest, FLT_O07_ALeaderThatIsDeposedKeepsWhatItHasSaidToBeNeeded) {
+// Covers: FLT_O07
+TEST(RetentionTest, ALeaderThatIsDeposedKeepsWhatItHasSaidToBeNeeded) {
   LeadingSolo solo;
   solo.accept(3, 2);
   solo.step(Checkpointed{at(5, 1)});
@@ -393,7 +400,8 @@ TEST(InstalledTest, ALogThatHoldsItIsKept) {
   EXPECT_EQ(solo.core().commit(), Index(3));
 }
 
-TEST(InstalledTest, REG_R31_EntriesFollowInTheSameWriteWithoutAGap) {
+// Covers: REG_R31
+TEST(InstalledTest, EntriesFollowInTheSameWriteWithoutAGap) {
   Solo solo(3, {2});
   solo.core().step(Received{ReplicaId(2), Heartbeat{.term = Term(3)}}, solo.now);
   solo.core().step(state(3, at(100, 3)), solo.now);
@@ -409,7 +417,8 @@ TEST(InstalledTest, REG_R31_EntriesFollowInTheSameWriteWithoutAGap) {
   EXPECT_EQ(solo.core().durable(), Index(101));
 }
 
-TEST(InstalledTest, REG_R05_TheLeaderIsToldWithItsNextHeartbeat) {
+// Covers: REG_R05
+TEST(InstalledTest, TheLeaderIsToldWithItsNextHeartbeat) {
   Solo solo(3, {2, 2, 2});
   solo.receive(2, Heartbeat{.term = Term(3), .stream = 7, .round = 1});
   EXPECT_EQ(solo.only<HeartbeatReply>(2).match, Index(0));
@@ -435,7 +444,8 @@ TEST(InstalledTest, WritesUnderWayDoNotCountForTheNewLog) {
   EXPECT_EQ(solo.core().durable(), Index(100));
 }
 
-TEST(InstalledTest, REG_R18_WhateverItsRoleAReplicaInstallsButALeaderNeedsNothing) {
+// Covers: REG_R18
+TEST(InstalledTest, WhateverItsRoleAReplicaInstallsButALeaderNeedsNothing) {
   for (const Role role : {Role::Follower, Role::PreCandidate, Role::Candidate}) {
     Solo solo(3, {2, 2});
     if (role != Role::Follower) solo.timeout();
@@ -472,7 +482,8 @@ TEST(InstalledTest, AnOlderStateIsNoNews) {
   }
 }
 
-TEST(InstalledTest, REG_R21_PreviousAroundAnInstalledPosition) {
+// Covers: REG_R21
+TEST(InstalledTest, APreviousPositionAroundAnInstalledOneIsJudgedLikeAnyOther) {
   struct Case {
     Position previous = {};
     size_t entries = 0;
@@ -521,7 +532,8 @@ TEST(InstalledTest, AnInterruptedOneIsFinishedByTheFirstWriteAfterTheRestart) {
 }
 
 // INV_R17: the disk that holds the state may have been faster than the one that holds the term.
-TEST(InstalledTest, INV_R17_ATermThatOnlyTheStateKnowsIsWrittenBeforeItIsSpokenOf) {
+// Covers: INV_R17
+TEST(InstalledTest, ATermThatOnlyTheStateKnowsIsWrittenBeforeItIsSpokenOf) {
   Solo solo(Recovered{.hard_state = {Term(3), ReplicaId(2)},
                       .base = at(100, 4),
                       .configuration = members(3),

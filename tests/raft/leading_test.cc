@@ -9,7 +9,8 @@
 namespace coordkit::raft::testing {
 namespace {
 
-TEST(LeaderTest, REG_R01_EntriesOfEarlierTermsCommitOnlyWithOneOfTheOwn) {
+// Covers: REG_R01
+TEST(LeaderTest, EntriesOfEarlierTermsCommitOnlyWithOneOfTheOwn) {
   Solo solo(5, {2, 2, 2}, {}, {.append_bytes_max = 60});  // catch-up in single entries
   solo.lead({2, 3});
   solo.written();
@@ -33,7 +34,8 @@ TEST(LeaderTest, FollowersAloneMayCommitAndTheOwnMatchCountsOnlyWhatIsDurable) {
   EXPECT_EQ(solo.core().durable(), Index(1));
 }
 
-TEST(LeaderTest, FLT_N01_HeartbeatsComeTwiceAsOftenWhileNoQuorumAnswers) {
+// Covers: FLT_N01
+TEST(LeaderTest, HeartbeatsComeTwiceAsOftenWhileNoQuorumAnswers) {
   Solo solo(3);
   solo.lead({2});
   const auto interval = [&] { return solo.core().next_deadline() - solo.now; };
@@ -59,7 +61,8 @@ TEST(LeaderTest, FLT_N01_HeartbeatsComeTwiceAsOftenWhileNoQuorumAnswers) {
   EXPECT_EQ(interval(), milliseconds(60));
 }
 
-TEST(LeaderTest, REG_R03_AnAckOfAnOlderStreamCountsForNothing) {
+// Covers: REG_R03
+TEST(LeaderTest, AnAckOfAnOlderStreamCountsForNothing) {
   Solo solo(3);
   solo.lead({2});
   solo.written();
@@ -72,7 +75,8 @@ TEST(LeaderTest, REG_R03_AnAckOfAnOlderStreamCountsForNothing) {
   EXPECT_EQ(solo.core().commit(), Index(1));
 }
 
-TEST(LeaderTest, REG_R03_AReconnectedPeerStartsFromMatchZero) {
+// Covers: REG_R03
+TEST(LeaderTest, AReconnectedPeerStartsFromMatchZero) {
   Solo solo(3);
   solo.lead({2});
   solo.accept(2, 2);
@@ -83,7 +87,8 @@ TEST(LeaderTest, REG_R03_AReconnectedPeerStartsFromMatchZero) {
   EXPECT_EQ(solo.core().commit(), Index(1));
 }
 
-TEST(LeaderTest, REG_R24_CommitSentIsAtMostWhatThePeerIsKnownToHave) {
+// Covers: REG_R24
+TEST(LeaderTest, CommitSentIsAtMostWhatThePeerIsKnownToHave) {
   Solo solo(3);
   solo.lead({2});
   solo.written();
@@ -187,7 +192,8 @@ TEST(LeaderTest, ALeaderFarAheadOfItsDiskTakesNoProposals) {
   EXPECT_EQ(solo.effects.outcomes.at(0).kind, ProposalOutcome::Kind::Appended) << "one always fits";
 }
 
-TEST(LeaderTest, REG_R28_LongDivergenceSettlesInOneRoundPerTerm) {
+// Covers: REG_R28
+TEST(LeaderTest, LongDivergenceSettlesInOneRoundPerTerm) {
   constexpr uint64_t kLong = 100000, kTerms = 20;
   Cluster cluster(3);
   for (uint64_t id : {1, 2, 3}) {  // 1 wrote in even terms, 2 and 3 in odd ones; all of it uncommitted
@@ -212,7 +218,8 @@ TEST(LeaderTest, REG_R28_LongDivergenceSettlesInOneRoundPerTerm) {
   EXPECT_LE(conflicts, 2 * kTerms);
 }
 
-TEST(LeaderTest, REG_R56_LostLastAppendOrAckIsMadeUpForWithinTwoHeartbeats) {
+// Covers: REG_R56
+TEST(LeaderTest, LostLastAppendOrAckIsMadeUpForWithinTwoHeartbeats) {
   for (const bool lose_append : {true, false}) {
     Cluster cluster(3);
     cluster.elect(1);
@@ -230,7 +237,8 @@ TEST(LeaderTest, REG_R56_LostLastAppendOrAckIsMadeUpForWithinTwoHeartbeats) {
   }
 }
 
-TEST(LeaderTest, REG_R56_AStalledFollowerDiskCostsEmptyProbesOnlyNotTheWindowAgain) {
+// Covers: REG_R56
+TEST(LeaderTest, AStalledFollowerDiskCostsEmptyProbesOnlyNotTheWindowAgain) {
   Cluster cluster(3);
   cluster.elect(1);
   cluster.node(3).disk_stalled = true;
@@ -251,7 +259,8 @@ TEST(LeaderTest, REG_R56_AStalledFollowerDiskCostsEmptyProbesOnlyNotTheWindowAga
 }
 
 // It answers heartbeats at once, and the probe only when its disk has stored it.
-TEST(LeaderTest, REG_R56_AProbedPeerWithASlowDiskIsNotSentTheProbeAgainWithEachHeartbeat) {
+// Covers: REG_R56
+TEST(LeaderTest, AProbedPeerWithASlowDiskIsNotSentTheProbeAgainWithEachHeartbeat) {
   Solo solo(3, {2, 2, 2, 2});
   solo.lead({2});
   size_t sent_again = 0;
@@ -276,7 +285,8 @@ TEST(LeaderTest, REG_R56_AProbedPeerWithASlowDiskIsNotSentTheProbeAgainWithEachH
   EXPECT_EQ(probes, 20u) << "empty ones, in case it was lost";
 }
 
-TEST(LeaderTest, INV_R05_ALeaderNeverTruncates) {
+// Covers: INV_R05
+TEST(LeaderTest, ALeaderNeverTruncates) {
   Cluster cluster(3);
   cluster.elect(1);
   cluster.propose(1, "x");
@@ -285,7 +295,8 @@ TEST(LeaderTest, INV_R05_ALeaderNeverTruncates) {
   EXPECT_EQ(cluster.node(1).memory.last(), at(3, 2));
 }
 
-TEST(LeaderTest, REG_R34_FLT_M05_AConfigurationIsRolledBackWithItsEntry) {
+// Covers: REG_R34 FLT_M05
+TEST(LeaderTest, AConfigurationIsRolledBackWithItsEntry) {
   Solo solo(3);
   const std::string five = encode(genesis_of(5).configuration);
   solo.receive(2, solo.append(2, at(1, 1), {make_entry(Index(2), Term(2), EntryKind::Configuration, five)}));
@@ -295,7 +306,8 @@ TEST(LeaderTest, REG_R34_FLT_M05_AConfigurationIsRolledBackWithItsEntry) {
 }
 
 // Each heartbeat is answered, but four heartbeats later: on a loaded machine a peer is slow, not gone.
-TEST(ContactTest, FLT_O07_REG_R57_AnswersThatTakeTwoThirdsOfATimeoutKeepALeaderInOffice) {
+// Covers: FLT_O07 REG_R57
+TEST(ContactTest, AnswersThatTakeTwoThirdsOfATimeoutKeepALeaderInOffice) {
   Solo solo(3);
   solo.lead({2, 3});
   solo.written();
@@ -311,7 +323,8 @@ TEST(ContactTest, FLT_O07_REG_R57_AnswersThatTakeTwoThirdsOfATimeoutKeepALeaderI
   }
 }
 
-TEST(ContactTest, REG_R66_AnswersOfATimeoutAgoDoNot) {
+// Covers: REG_R66
+TEST(ContactTest, AnswersOfATimeoutAgoDoNot) {
   Solo solo(3);
   solo.lead({2, 3});
   solo.written();

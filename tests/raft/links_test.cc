@@ -59,16 +59,19 @@ void expect_stable_leader(size_t size, uint64_t bits) {
   EXPECT_EQ(cluster.core(leader).commit(), before.next());
 }
 
-TEST(LinksTest, REG_R54_FLT_N05_N06_EveryGraphOfThreeAndFourReplicasWithAConnectedMajorityHasAStableLeader) {
+// Covers: REG_R54 FLT_N05 FLT_N06
+TEST(LinksTest, EveryGraphOfThreeAndFourReplicasWithAConnectedMajorityHasAStableLeader) {
   for (uint64_t bits = 0; bits < 8; ++bits) expect_stable_leader(3, bits);
   for (uint64_t bits = 0; bits < 64; ++bits) expect_stable_leader(4, bits);
 }
 
-TEST(LinksTest, REG_R54_EveryGraphOfFiveReplicasWithAConnectedMajorityHasAStableLeader) {
+// Covers: REG_R54
+TEST(LinksTest, EveryGraphOfFiveReplicasWithAConnectedMajorityHasAStableLeader) {
   for (uint64_t bits = 0; bits < 1024; ++bits) expect_stable_leader(5, bits);
 }
 
-TEST(LinksTest, REG_R54_AOneWayLinkCostsAtMostOneLeaderChange) {
+// Covers: REG_R54
+TEST(LinksTest, AOneWayLinkCostsAtMostOneLeaderChange) {
   for (uint64_t from = 1; from <= 3; ++from) {
     for (uint64_t to = 1; to <= 3; ++to) {
       if (from == to) continue;

@@ -61,7 +61,8 @@ TEST(LogCacheTest, EvictsAppliedEntriesOnlyAndKeepsTheirTerms) {
   EXPECT_EQ(log.cached(Index(6), Index(6), 1000).front().term, Term(3));
 }
 
-TEST(LogCacheTest, REG_R34_R38_ConfigurationTakesEffectOnAppendAndIsUndoneByTruncationAlsoAtTheBase) {
+// Covers: REG_R34 REG_R38
+TEST(LogCacheTest, ConfigurationTakesEffectOnAppendAndIsUndoneByTruncationAlsoAtTheBase) {
   LogCache log({}, {}, {}, log_of(3, {1, 1}));
   EXPECT_EQ(log.in_force().configuration.voters.size(), 3u);
   const std::string five = encode(genesis_of(5).configuration);
@@ -114,7 +115,8 @@ TEST(WriteQueueTest, ATruncationTakesBackWhatEarlierWritesUnderWayPromise) {
   EXPECT_EQ(disk.durable(), Index(5));
 }
 
-TEST(WriteQueueTest, REG_R26_AnyOrderOfCompletionsEndsAtTheSameMark) {
+// Covers: REG_R26
+TEST(WriteQueueTest, AnyOrderOfCompletionsEndsAtTheSameMark) {
   for (const auto& order : {std::vector<uint64_t>{1, 2, 3}, {3}, {2, 1, 3}, {3, 2, 1}, {1, 1, 3, 3}}) {
     LogCache log({}, {}, {}, log_of(3, {}));
     WriteQueue disk({Term(1), {}}, log.last().index);
@@ -127,7 +129,8 @@ TEST(WriteQueueTest, REG_R26_AnyOrderOfCompletionsEndsAtTheSameMark) {
   }
 }
 
-TEST(WriteQueueTest, INV_R03_HardStateNeverGoesBack) {
+// Covers: INV_R03
+TEST(WriteQueueTest, HardStateNeverGoesBack) {
   WriteQueue disk({Term(5), ReplicaId(2)}, Index(1));
   EXPECT_THROW(disk.set_hard_state({Term(4), {}}), CheckFailure);
   EXPECT_THROW(disk.set_hard_state({Term(5), ReplicaId(3)}), CheckFailure);
@@ -136,7 +139,8 @@ TEST(WriteQueueTest, INV_R03_HardStateNeverGoesBack) {
   EXPECT_THROW(disk.written(WriteNumber(2)), CheckFailure);
 }
 
-TEST(ProgressTest, REG_R29_NextStaysAboveMatchThroughAnyAnswers) {
+// Covers: REG_R29
+TEST(ProgressTest, NextStaysAboveMatchThroughAnyAnswers) {
   Random random(5);
   for (int run = 0; run < 200; ++run) {
     Progress peer(ReplicaId(2), StoreId(), AppendWindow(4, 100), Index(random.between(1, 20)), LaggingTime());
@@ -166,7 +170,8 @@ TEST(ProgressTest, REG_R29_NextStaysAboveMatchThroughAnyAnswers) {
   }
 }
 
-TEST(ProgressTest, FLT_N03_RejectionBelowMatchOrOfAnotherProbeIsStale) {
+// Covers: FLT_N03
+TEST(ProgressTest, RejectionBelowMatchOrOfAnotherProbeIsStale) {
   Progress peer(ReplicaId(2), StoreId(), AppendWindow(4, 100), Index(9), LaggingTime());
   EXPECT_TRUE(peer.current_rejection(Index(8)));
   EXPECT_FALSE(peer.current_rejection(Index(7)));

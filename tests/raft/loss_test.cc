@@ -62,7 +62,8 @@ class LossyCluster {
   double loss_;
 };
 
-TEST(LossTest, FLT_N01_ThreeMessagesOfTenAreLostForAMinute) {
+// Covers: FLT_N01
+TEST(LossTest, ThreeMessagesOfTenAreLostForAMinute) {
   constexpr uint64_t kSeeds = 10;
   Minute sum;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {

@@ -47,7 +47,7 @@ TEST_F(PendingTransferTest, IsLostToAnotherLeaderAndExpires) {
   EXPECT_FALSE(transfer_.under_way());
 }
 
-TEST_F(PendingTransferTest, OneAtATimeToAVoterAndByALeaderOnly) {
+TEST_F(PendingTransferTest, OnlyALeaderTransfersOnlyToAVoterAndOneAtATime) {
   transfer_.ask(options_, {Ticket(1), ReplicaId(2), now_}, nullptr, log_, now_, out_);
   EXPECT_EQ(out_.transfers.back().kind, TransferOutcome::Kind::NotLeader);
   transfer_.ask(options_, {Ticket(2), ReplicaId(9), now_}, &*leading_, log_, now_, out_);
@@ -58,7 +58,8 @@ TEST_F(PendingTransferTest, OneAtATimeToAVoterAndByALeaderOnly) {
 }
 
 // A target that never takes over is asked for again and again, by callers that would wait for a day.
-TEST_F(PendingTransferTest, FLT_P26_WhateverIsAskedProposalsAreTakenInEightOfTenElectionTimeouts) {
+// Covers: FLT_P26
+TEST_F(PendingTransferTest, WhateverIsAskedProposalsAreTakenInEightOfTenElectionTimeouts) {
   const Duration step = options_.election_timeout / 30;
   const LaggingTime begin = now_;
   std::vector<LaggingTime> refused;
@@ -82,7 +83,8 @@ TEST_F(PendingTransferTest, NoOrderLeavesBeforeTheTargetHasTheWholeLog) {
   EXPECT_EQ(transfer_.lease_void(), Term());
 }
 
-TEST(PendingChangeTest, REG_R45_ItsOutcomeIsInTheLogWhetherItStillLeadsOrNot) {
+// Covers: REG_R45
+TEST(PendingChangeTest, ItsOutcomeIsInTheLogWhetherItStillLeadsOrNot) {
   const Options options{.self = ReplicaId(1)};
   Log log(options, Recovered{.hard_state = {Term(3), ReplicaId()}, .entries = log_of(3, {2, 3})});
   Outbox out;

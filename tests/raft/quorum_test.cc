@@ -31,7 +31,8 @@ uint64_t naive_value(const Configuration& configuration, const std::map<uint64_t
   return best;
 }
 
-TEST(QuorumTest, REG_R02_R08_EverySizeAndJointPairAgreesWithTheNaiveTwin) {
+// Covers: REG_R02 REG_R08
+TEST(QuorumTest, EverySizeAndJointPairAgreesWithTheNaiveTwin) {
   Random random(7);
   for (uint64_t size = 0; size <= 9; ++size) {
     for (uint64_t outgoing = 0; outgoing <= 9; ++outgoing) {
@@ -51,7 +52,8 @@ TEST(QuorumTest, REG_R02_R08_EverySizeAndJointPairAgreesWithTheNaiveTwin) {
   }
 }
 
-TEST(QuorumTest, REG_R08_ExactMajorityOfEachHalf) {
+// Covers: REG_R08
+TEST(QuorumTest, AQuorumNeedsTheExactMajorityOfEachHalf) {
   for (uint64_t size = 1; size <= 9; ++size) {
     for (uint64_t yes = 0; yes <= size; ++yes) {
       const auto agrees = [&](ReplicaId id) { return id.value() <= yes || id.value() >= 100; };
@@ -69,7 +71,8 @@ TEST(QuorumTest, NobodyAgreesInAConfigurationWithoutVoters) {
   EXPECT_EQ(member_minimum({}, [](ReplicaId) { return uint64_t{5}; }), 0u);
 }
 
-TEST(QuorumTest, REG_R06_LearnersReceiveButNeverCount) {
+// Covers: REG_R06
+TEST(QuorumTest, LearnersReceiveButNeverCount) {
   const Configuration configuration{members(1, 3), {}, members(4, 4)};
   EXPECT_FALSE(quorum_agrees(configuration, [](ReplicaId id) { return id.value() != 2 && id.value() != 3; }));
   EXPECT_TRUE(is_member(configuration, ReplicaId(7)));
@@ -78,7 +81,8 @@ TEST(QuorumTest, REG_R06_LearnersReceiveButNeverCount) {
   EXPECT_EQ(peers_of(configuration, ReplicaId(2)).size(), 6u);
 }
 
-TEST(VoteSetTest, REG_R12_AVoterCountsOnceHoweverOftenItAnswers) {
+// Covers: REG_R12
+TEST(VoteSetTest, AVoterCountsOnceHoweverOftenItAnswers) {
   VoteSet votes;
   for (int i = 0; i < 3; ++i) votes.add(ReplicaId(2));
   const Configuration five{members(1, 5), {}, {}};

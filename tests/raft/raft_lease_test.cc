@@ -31,7 +31,7 @@ struct LeaseTest : ::testing::Test {
   }
 };
 
-TEST_F(LeaseTest, NoneWithoutTheOption) {
+TEST_F(LeaseTest, WithoutTheOptionALeaderHasNoLease) {
   Solo plain(3);
   plain.lead({2});
   plain.written();
@@ -40,7 +40,7 @@ TEST_F(LeaseTest, NoneWithoutTheOption) {
   EXPECT_FALSE(plain.core().lease());
 }
 
-TEST_F(LeaseTest, RestsOnTheSendingOfARoundThatAQuorumAnswered) {
+TEST_F(LeaseTest, ALeaseRestsOnTheSendingOfARoundThatAQuorumAnswered) {
   solo.heartbeat_interval();
   answer(2, round_sent(2));
   const LaggingTime first = solo.core().lease().value().since;
@@ -56,7 +56,8 @@ TEST_F(LeaseTest, RestsOnTheSendingOfARoundThatAQuorumAnswered) {
   EXPECT_EQ(solo.core().lease()->read_index, Index(2));
 }
 
-TEST_F(LeaseTest, REG_R59_NoneBeforeAnOwnEntryIsCommitted) {
+// Covers: REG_R59
+TEST_F(LeaseTest, NoneBeforeAnOwnEntryIsCommitted) {
   Solo fresh(3, {}, {}, leased());
   fresh.lead({2});
   fresh.written();
@@ -67,7 +68,8 @@ TEST_F(LeaseTest, REG_R59_NoneBeforeAnOwnEntryIsCommitted) {
   EXPECT_TRUE(fresh.core().lease());
 }
 
-TEST_F(LeaseTest, REG_R61_VoidFromTheOrderToCampaignToTheEndOfTheTerm) {
+// Covers: REG_R61
+TEST_F(LeaseTest, VoidFromTheOrderToCampaignToTheEndOfTheTerm) {
   solo.step(Transfer{Ticket(1), ReplicaId(2), solo.now + milliseconds(50)});
   ASSERT_EQ(solo.sent<TimeoutNow>(2).size(), 1u);
   EXPECT_FALSE(solo.core().lease());
@@ -117,7 +119,8 @@ TEST(LeaseOptionsTest, TheLengthAllowsForBothClocks) {
   EXPECT_EQ(lease_of(std::chrono::hours(1), 500'000), std::chrono::minutes(20));
 }
 
-TEST(LeaseOptionsTest, REG_R66_ALeaseAsLongAsTheElectionTimeoutIsRefused) {
+// Covers: REG_R66
+TEST(LeaseOptionsTest, ALeaseAsLongAsTheElectionTimeoutIsRefused) {
   Options options = leased();
   options.self = ReplicaId(1);
   EXPECT_TRUE(options.validate().ok());

@@ -85,7 +85,8 @@ TEST(MembershipTest, RandomChangesAgreeWithTheNaiveTwin) {
   }
 }
 
-TEST(MembershipTest, FLT_P18_ADataDirectoryBelongsToOneMember) {
+// Covers: FLT_P18
+TEST(MembershipTest, ADataDirectoryBelongsToOneMember) {
   const Configuration three = genesis_of(3).configuration;
   Member copy = member(4);
   copy.store = member(1).store;
@@ -103,7 +104,8 @@ TEST(MembershipTest, FLT_P18_ADataDirectoryBelongsToOneMember) {
 void run_a_while(Cluster& cluster) { cluster.run(milliseconds(200)); }
 size_t voters(Cluster& cluster, uint64_t id) { return cluster.core(id).status().configuration.voters.size(); }
 
-TEST(MembershipTest, FLT_M8_GrowsFromOneToFiveAndBack) {
+// Covers: FLT_M08
+TEST(MembershipTest, GrowsFromOneToFiveAndBack) {
   Cluster cluster(1, {}, 1, 4);
   cluster.elect(1);
   for (uint64_t id = 2; id <= 5; ++id) cluster.change(1, {add(id)}), run_a_while(cluster);
@@ -126,7 +128,8 @@ TEST(MembershipTest, FLT_M8_GrowsFromOneToFiveAndBack) {
   EXPECT_TRUE(cluster.converged());
 }
 
-TEST(MembershipTest, REG_R33_NoneBeforeAnOwnEntryIsCommittedAndOnlyFromTheExpectedIndex) {
+// Covers: REG_R33
+TEST(MembershipTest, NoneBeforeAnOwnEntryIsCommittedAndOnlyFromTheExpectedIndex) {
   Solo solo(3);
   solo.lead({2, 3});
   const auto ask = [&](Index expected) {
@@ -142,7 +145,8 @@ TEST(MembershipTest, REG_R33_NoneBeforeAnOwnEntryIsCommittedAndOnlyFromTheExpect
   EXPECT_EQ(ask(Index(3)), ChangeKind::ChangeInProgress);
 }
 
-TEST(MembershipTest, REG_R38_REG_R36_RollbackAcrossARestartAndACompactionFindsTheOneBefore) {
+// Covers: REG_R38 REG_R36
+TEST(MembershipTest, RollbackAcrossARestartAndACompactionFindsTheOneBefore) {
   Cluster cluster(3, {}, 1, 1);
   cluster.elect(1);
   cluster.change(1, {add(4)});
@@ -166,7 +170,8 @@ TEST(MembershipTest, REG_R38_REG_R36_RollbackAcrossARestartAndACompactionFindsTh
   EXPECT_EQ(cluster.core(1).status().configuration_index, before);
 }
 
-TEST(MembershipTest, REG_R40_REG_R42_OfTwoTheLeaderRemovesItselfAndTheOtherLeads) {
+// Covers: REG_R40 REG_R42
+TEST(MembershipTest, OfTwoTheLeaderRemovesItselfAndTheOtherLeads) {
   Cluster cluster(2);
   cluster.elect(1);
   cluster.change(1, {remove(1)});
@@ -177,7 +182,8 @@ TEST(MembershipTest, REG_R40_REG_R42_OfTwoTheLeaderRemovesItselfAndTheOtherLeads
   EXPECT_EQ(voters(cluster, 2), 1u);
 }
 
-TEST(MembershipTest, REG_R40_REG_R06_ARemovedLeaderDoesNotCountItself) {
+// Covers: REG_R40 REG_R06
+TEST(MembershipTest, ARemovedLeaderDoesNotCountItself) {
   Cluster cluster(3);
   cluster.elect(1);
   cluster.change(1, {remove(1)});
@@ -196,7 +202,8 @@ TEST(MembershipTest, REG_R40_REG_R06_ARemovedLeaderDoesNotCountItself) {
 
 // Replica 1 was added and removed; the entry that removes it is only on its own disk. After a restart it knows of no commit
 // later than that of the checkpoint, where it was not a member yet. No other can be elected against its longer log.
-TEST(MembershipTest, REG_R40_WhoLeavesByAnEntryThatMayNotBeCommittedCampaignsAfterARestartToo) {
+// Covers: REG_R40
+TEST(MembershipTest, WhoLeavesByAnEntryThatMayNotBeCommittedCampaignsAfterARestartToo) {
   const auto entry = [](uint64_t index, const Configuration& configuration) {
     return make_entry(Index(index), Term(2), EntryKind::Configuration, encode(configuration));
   };
@@ -213,7 +220,8 @@ TEST(MembershipTest, REG_R40_WhoLeavesByAnEntryThatMayNotBeCommittedCampaignsAft
   EXPECT_EQ(solo.only<VoteRequest>(2).last, (Position{Index(9), Term(2)}));
 }
 
-TEST(MembershipTest, REG_R41_ARemovedMemberIsToldAndBecomesQuiet) {
+// Covers: REG_R41
+TEST(MembershipTest, ARemovedMemberIsToldAndBecomesQuiet) {
   Cluster cluster(3);
   cluster.elect(1);
   cluster.isolate(3);
@@ -256,7 +264,8 @@ TEST(MembershipTest, WhoBecameALearnerInItsAbsenceIsNotToldThatItWasRemoved) {
   EXPECT_EQ(voters(cluster, 3), 2u);
 }
 
-TEST(MembershipTest, REG_R42_TheQuorumGrowsOnlyByWhoAnswersAndHasCaughtUp) {
+// Covers: REG_R42
+TEST(MembershipTest, TheQuorumGrowsOnlyByWhoAnswersAndHasCaughtUp) {
   Options options;
   options.promotion_lag_max = 3;
   Cluster cluster(1, options, 1, 1);
@@ -281,7 +290,8 @@ TEST(MembershipTest, REG_R42_TheQuorumGrowsOnlyByWhoAnswersAndHasCaughtUp) {
 }
 
 // A leader's news of a learner from before it lost the connection, or slept, may be about a disk that is gone.
-TEST(MembershipTest, REG_R42_REG_F82_WhoWasLostIsNotCountedUntilItAnswersAgain) {
+// Covers: REG_R42 REG_F82
+TEST(MembershipTest, WhoWasLostIsNotCountedUntilItAnswersAgain) {
   for (const ReplicaId down : {ReplicaId(2), ReplicaId()}) {
     Cluster cluster(1, {}, 1, 1);
     cluster.elect(1);
@@ -322,7 +332,8 @@ TEST(MembershipTest, AMajorityOfTheNewVotersMustAnswer) {
   EXPECT_EQ(cluster.node(1).changes.back().kind, ChangeKind::NotEnoughVoters);
 }
 
-TEST(MembershipTest, REG_R45_ATransferKeepsTheChangeAndTheNewLeaderLeavesTheJointState) {
+// Covers: REG_R45
+TEST(MembershipTest, ATransferKeepsTheChangeAndTheNewLeaderLeavesTheJointState) {
   Cluster cluster(3, {}, 1, 1);
   cluster.elect(1);
   cluster.change(1, {add(4)});
@@ -337,7 +348,8 @@ TEST(MembershipTest, REG_R45_ATransferKeepsTheChangeAndTheNewLeaderLeavesTheJoin
   EXPECT_TRUE(cluster.core(2).status().configuration.outgoing.empty());
 }
 
-TEST(MembershipTest, REG_R46_REG_R37_AnyLeaderObeysAndLeavesTheJointStateItFinds) {
+// Covers: REG_R46 REG_R37
+TEST(MembershipTest, AnyLeaderObeysAndLeavesTheJointStateItFinds) {
   Cluster cluster(3, {}, 1, 1);
   cluster.elect(1);
   cluster.change(1, {add(4)});
@@ -380,7 +392,8 @@ struct ChangeInSteps {
 
 // At each of its entries and between any two steps: one member or all of them at once. They restart with what they had written
 // on their disks or without it, with a checkpoint of just then or without one.
-TEST(MembershipTest, REG_R86_RestartsAtEveryStepOfAJointChangeLeaveOneConfiguration) {
+// Covers: REG_R86
+TEST(MembershipTest, RestartsAtEveryStepOfAJointChangeLeaveOneConfiguration) {
   constexpr uint64_t kAll = 0;
   size_t steps = 0, joint_at_restart = 0, done = 0, undone = 0;
   for (const bool stored : {false, true}) {
@@ -436,7 +449,8 @@ TEST(MembershipTest, ALostChangeIsToldSo) {
   EXPECT_EQ(voters(cluster, 1), 3u);
 }
 
-TEST(MembershipTest, REG_R47_AnotherDiskUnderTheSameIdHasAcknowledgedNothing) {
+// Covers: REG_R47
+TEST(MembershipTest, AnotherDiskUnderTheSameIdHasAcknowledgedNothing) {
   Solo solo(3);
   solo.lead({2, 3});
   solo.accept(2, 2);
@@ -452,7 +466,8 @@ TEST(MembershipTest, REG_R47_AnotherDiskUnderTheSameIdHasAcknowledgedNothing) {
   EXPECT_EQ(solo.step(ChangeMembership{Ticket(2), {promote(3)}, Index(4)}).changes.at(0).kind, ChangeKind::ChangeInProgress);
 }
 
-TEST(MembershipTest, REG_R03_AnAckFromBeforeAMemberWasRemovedAndAddedAgainCountsForNothing) {
+// Covers: REG_R03
+TEST(MembershipTest, AnAckFromBeforeAMemberWasRemovedAndAddedAgainCountsForNothing) {
   Solo solo(3);
   solo.lead({2, 3});
   solo.accept(2, 2);
@@ -479,7 +494,8 @@ TEST(MembershipTest, REG_R03_AnAckFromBeforeAMemberWasRemovedAndAddedAgainCounts
 }
 
 // Two changes are in two logs at once, and each could have found its own majority.
-TEST(MembershipTest, REG_R33_AChangeThatNobodyElseHasGivesWayToTheNextLeaders) {
+// Covers: REG_R33
+TEST(MembershipTest, AChangeThatNobodyElseHasGivesWayToTheNextLeaders) {
   Cluster cluster(4);
   cluster.elect(1);
   cluster.isolate(1);
@@ -497,7 +513,8 @@ TEST(MembershipTest, REG_R33_AChangeThatNobodyElseHasGivesWayToTheNextLeaders) {
   EXPECT_FALSE(is_member(cluster.core(1).status().configuration, ReplicaId(2)));
 }
 
-TEST(MembershipTest, REG_R33_AChangeThatTheNextLeaderFindsIsFinishedBeforeAnother) {
+// Covers: REG_R33
+TEST(MembershipTest, AChangeThatTheNextLeaderFindsIsFinishedBeforeAnother) {
   Cluster cluster(4);
   cluster.elect(1);
   cluster.cut(1, 3), cluster.cut(1, 4);
@@ -517,7 +534,8 @@ TEST(MembershipTest, REG_R33_AChangeThatTheNextLeaderFindsIsFinishedBeforeAnothe
   EXPECT_EQ(cluster.node(2).changes.back().kind, ChangeKind::Committed);
 }
 
-TEST(MembershipTest, REG_R44_BackInTheSameProcessAReplicaDoesNotObeyItsOldRemoval) {
+// Covers: REG_R44
+TEST(MembershipTest, BackInTheSameProcessAReplicaDoesNotObeyItsOldRemoval) {
   Cluster cluster(3);
   cluster.elect(1);
   cluster.change(1, {remove(3)});
@@ -538,7 +556,8 @@ TEST(MembershipTest, REG_R44_BackInTheSameProcessAReplicaDoesNotObeyItsOldRemova
   EXPECT_TRUE(cluster.converged());
 }
 
-TEST(MembershipTest, REG_R44_NewsOfARemovalOlderThanItsOwnConfigurationIsNone) {
+// Covers: REG_R44
+TEST(MembershipTest, NewsOfARemovalOlderThanItsOwnConfigurationIsNone) {
   Solo solo(3);
   solo.receive(2, Removed{Term(2), Position()});
   EXPECT_FALSE(solo.core().removed());
@@ -549,7 +568,8 @@ TEST(MembershipTest, REG_R44_NewsOfARemovalOlderThanItsOwnConfigurationIsNone) {
   EXPECT_TRUE(solo.core().removed());
 }
 
-TEST(MembershipTest, REG_R47_AWipedDiskUnderTheOldIdComesBackAsALearnerWithoutTraffic) {
+// Covers: REG_R47
+TEST(MembershipTest, AWipedDiskUnderTheOldIdComesBackAsALearnerWithoutTraffic) {
   Cluster cluster(3);
   cluster.elect(1);
   cluster.propose(1, "x");

@@ -12,7 +12,8 @@ HeartbeatReply answer(Solo& solo, uint64_t from, uint64_t round, uint64_t match 
 
 // ---- confirmation
 
-TEST(ConfirmationTest, REG_R62_AnsweredOnlyByAQuorumOfARoundBegunAfterTheQuestion) {
+// Covers: REG_R62
+TEST(ConfirmationTest, AQuestionIsAnsweredOnlyByAQuorumOfARoundBegunAfterIt) {
   Solo solo(5);
   solo.lead({2, 3});
   solo.written();
@@ -34,7 +35,8 @@ TEST(ConfirmationTest, REG_R62_AnsweredOnlyByAQuorumOfARoundBegunAfterTheQuestio
   EXPECT_EQ(solo.effects.confirmations, (std::vector<Confirmation>{{Ticket(7), Answer::Yes, Index(2)}}));
 }
 
-TEST(ConfirmationTest, REG_R64_OneRoundReleasesEveryOlderQuestionAlsoIfTheirOwnRoundsWereLost) {
+// Covers: REG_R64
+TEST(ConfirmationTest, OneRoundReleasesEveryOlderQuestionAlsoIfTheirOwnRoundsWereLost) {
   Solo solo(3);
   solo.lead({2});
   solo.accept(2, 2);
@@ -63,7 +65,8 @@ TEST(ConfirmationTest, QuestionsBeyondTheRoundsInFlightJoinTheNextHeartbeat) {
   EXPECT_EQ(solo.effects.confirmations.size(), 50u);
 }
 
-TEST(ConfirmationTest, REG_R59_NothingIsConfirmedBeforeAnEntryOfTheOwnTermIsCommitted) {
+// Covers: REG_R59
+TEST(ConfirmationTest, NothingIsConfirmedBeforeAnEntryOfTheOwnTermIsCommitted) {
   Solo solo(3, {1, 1});
   solo.lead({2});
   solo.written();
@@ -75,7 +78,7 @@ TEST(ConfirmationTest, REG_R59_NothingIsConfirmedBeforeAnEntryOfTheOwnTermIsComm
   EXPECT_EQ(solo.effects.confirmations, (std::vector<Confirmation>{{Ticket(1), Answer::Yes, Index(4)}}));
 }
 
-TEST(ConfirmationTest, RefusedOnAnyLossOfLeadershipAndAtOnceByAFollower) {
+TEST(ConfirmationTest, AnyLossOfLeadershipRefusesAQuestionAndAFollowerRefusesItAtOnce) {
   Solo solo(3);
   solo.step(Confirm{Ticket(1)});
   EXPECT_EQ(solo.effects.confirmations, (std::vector<Confirmation>{{.ticket = Ticket(1), .held = Answer::No}}));
@@ -85,7 +88,8 @@ TEST(ConfirmationTest, RefusedOnAnyLossOfLeadershipAndAtOnceByAFollower) {
   EXPECT_EQ(solo.effects.confirmations, (std::vector<Confirmation>{{.ticket = Ticket(2), .held = Answer::No}}));
 }
 
-TEST(ConfirmationTest, FLT_P03_AFormerLeaderThatSleptConfirmsNothing) {
+// Covers: FLT_P03
+TEST(ConfirmationTest, AFormerLeaderThatSleptConfirmsNothing) {
   Cluster cluster(3);
   cluster.elect(1);
   cluster.confirm(1);
@@ -150,7 +154,8 @@ TEST(ReadingTest, ALaggingPeerIsServedFromTheLogStore) {
   EXPECT_EQ(solo.effects.reads[0].first, Index(4));
 }
 
-TEST(ReadingTest, REG_R27_AFailedOrUnsoundReadLeadsToNothing) {
+// Covers: REG_R27
+TEST(ReadingTest, AFailedOrUnsoundReadLeadsToNothing) {
   std::vector<Entry> wrong_term{command(2, 3, "e1")};
   Entry rotten = command(2, 1, "e1");
   rotten.payload = bytes("zz");

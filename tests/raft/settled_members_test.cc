@@ -61,7 +61,8 @@ struct ToldTest : SettledTest {
   }
 };
 
-TEST_F(ToldTest, FLT_M12_NewerMembersAreInForceUntilTheLogHasThem) {
+// Covers: FLT_M12
+TEST_F(ToldTest, NewerMembersAreInForceUntilTheLogHasThem) {
   told(at(4, 2), newer);
   EXPECT_EQ(solo.core().configuration(), newer);
   EXPECT_EQ(solo.core().configuration_position(), at(4, 2));
@@ -74,7 +75,8 @@ TEST_F(ToldTest, FLT_M12_NewerMembersAreInForceUntilTheLogHasThem) {
 }
 
 // An overtaken leader had appended a change, at a higher index, which is committed nowhere.
-TEST_F(ToldTest, FLT_M12_MembersOfALaterTermAreNewerAtALowerIndexToo) {
+// Covers: FLT_M12
+TEST_F(ToldTest, MembersOfALaterTermAreNewerAtALowerIndexToo) {
   Solo overtaken(with({command(3, 2), members_entry(4, 2, joint)}));
   ASSERT_EQ(overtaken.core().configuration(), joint);
   overtaken.step(SettledMembers{at(3, 3), newer, Term(6)});
@@ -84,7 +86,8 @@ TEST_F(ToldTest, FLT_M12_MembersOfALaterTermAreNewerAtALowerIndexToo) {
   EXPECT_EQ(overtaken.core().configuration_position(), at(3, 3)) << "of the log";
 }
 
-TEST_F(ToldTest, FLT_P15_ALogThatEndsBeforeThemGetsNoVoteAndDoesNotCampaign) {
+// Covers: FLT_P15
+TEST_F(ToldTest, ALogThatEndsBeforeThemGetsNoVoteAndDoesNotCampaign) {
   told(at(4, 2), newer);
   EXPECT_EQ(asked_by(2, 7, at(2, 1)), Answer::No);
   EXPECT_EQ(asked_by(2, 8, at(9, 1)), Answer::No);
@@ -95,7 +98,8 @@ TEST_F(ToldTest, FLT_P15_ALogThatEndsBeforeThemGetsNoVoteAndDoesNotCampaign) {
 
 // Replica 2 had another disk before, and that one has the vote. The members that name the new disk are known to be committed in
 // term 6 only.
-TEST_F(ToldTest, FLT_M07_AVoteIsNotRepeatedForAnotherDisk) {
+// Covers: FLT_M07
+TEST_F(ToldTest, AVoteIsNotRepeatedForAnotherDisk) {
   ASSERT_EQ(asked_by(2, 5, at(2, 1)), Answer::Yes);
   EXPECT_EQ(asked_by(2, 5, at(2, 1)), Answer::Yes) << "the same disk asks again";
   Configuration newer_disk = founders;
@@ -107,7 +111,8 @@ TEST_F(ToldTest, FLT_M07_AVoteIsNotRepeatedForAnotherDisk) {
 }
 
 // A peer whose log starts after their entry knows an upper bound of its term only.
-TEST_F(ToldTest, FLT_M03_AReplicaOutsideTheSettledMembersAcceptsItsRemoval) {
+// Covers: FLT_M03
+TEST_F(ToldTest, AReplicaOutsideTheSettledMembersAcceptsItsRemoval) {
   const Configuration others = of_voters({2, 4, 5});
   told(at(4, 5), others);
   ASSERT_EQ(solo.core().configuration(), others);
@@ -118,7 +123,8 @@ TEST_F(ToldTest, FLT_M03_AReplicaOutsideTheSettledMembersAcceptsItsRemoval) {
 }
 
 // Members that were in the term that no vote is given in may be gone, and terms rise by real campaigns only.
-TEST_F(ToldTest, FLT_M12_APreVoteIsGivenInATermThatGetsNoVote) {
+// Covers: FLT_M12
+TEST_F(ToldTest, APreVoteIsGivenInATermThatGetsNoVote) {
   told(at(4, 2), newer);
   const auto asks = [&](VoteKind kind, uint64_t term, uint64_t round) {
     solo.receive(4, VoteRequest{.kind = kind, .term = Term(term), .round = round, .last = at(4, 2)});

@@ -139,7 +139,8 @@ class OwnDiskTest : public ::testing::Test {
   Cluster cluster{3};
 };
 
-TEST_F(OwnDiskTest, FLT_P10_FLT_D04_ALeaderWhoseDiskStallsWhileTheOthersCommitHandsOver) {
+// Covers: FLT_P10 FLT_D04
+TEST_F(OwnDiskTest, ALeaderWhoseDiskStallsWhileTheOthersCommitHandsOver) {
   stall({1});
   cluster.propose(1, "x");
   cluster.run(milliseconds(250));
@@ -153,14 +154,16 @@ TEST_F(OwnDiskTest, FLT_P10_FLT_D04_ALeaderWhoseDiskStallsWhileTheOthersCommitHa
   EXPECT_TRUE(cluster.converged());
 }
 
-TEST_F(OwnDiskTest, FLT_P10_ASlowDiskOfAFollowerMovesNobody) {
+// Covers: FLT_P10
+TEST_F(OwnDiskTest, ASlowDiskOfAFollowerMovesNobody) {
   stall({2});
   for (int i = 0; i < 20; ++i) cluster.propose(1, "x"), cluster.run(milliseconds(100));
   EXPECT_EQ(cluster.leader(), 1u);
   EXPECT_EQ(cluster.core(1).commit(), Index(22));
 }
 
-TEST_F(OwnDiskTest, FLT_P10_WhereEveryDiskIsSlowNobodyHandsOver) {
+// Covers: FLT_P10
+TEST_F(OwnDiskTest, WhereEveryDiskIsSlowNobodyHandsOver) {
   stall({1, 2, 3});
   for (int second = 0; second < 20; ++second) {
     cluster.propose(1, "x");
@@ -174,7 +177,8 @@ TEST_F(OwnDiskTest, FLT_P10_WhereEveryDiskIsSlowNobodyHandsOver) {
   EXPECT_EQ(cluster.core(1).leadership().term, Term(2));
 }
 
-TEST_F(OwnDiskTest, FLT_P10_OnlyToOneThatKeptUp) {
+// Covers: FLT_P10
+TEST_F(OwnDiskTest, ALeaderOfAStalledDiskHandsOverOnlyToAPeerThatKeptUp) {
   cluster.node(1).disk_stalled = true;
   cluster.cut(2, 1);  // its acknowledgements are lost for a while: it could be anything
   cluster.propose(1, "x");
@@ -184,7 +188,8 @@ TEST_F(OwnDiskTest, FLT_P10_OnlyToOneThatKeptUp) {
   EXPECT_EQ(cluster.leader(), 3u);
 }
 
-TEST(TransferTest, FLT_P10_NotForItsDiskInItsFirstTenElectionTimeouts) {
+// Covers: FLT_P10
+TEST(TransferTest, AStalledDiskEndsNoLeadershipInItsFirstTenElectionTimeouts) {
   Cluster cluster(3);
   cluster.elect(1);
   cluster.node(1).disk_stalled = true;
@@ -195,7 +200,8 @@ TEST(TransferTest, FLT_P10_NotForItsDiskInItsFirstTenElectionTimeouts) {
   EXPECT_NE(cluster.leader(), 1u);
 }
 
-TEST_F(OwnDiskTest, FLT_P11_ALeaderWhoseDiskNeverAnswersStepsDownIfNobodyTakesOver) {
+// Covers: FLT_P11
+TEST_F(OwnDiskTest, ALeaderWhoseDiskNeverAnswersStepsDownIfNobodyTakesOver) {
   stall({1});
   cluster.propose(1, "x");
   cluster.quiesce();

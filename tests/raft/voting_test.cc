@@ -24,7 +24,8 @@ class VotingTest : public ::testing::Test {
   LeaderNews news_{.contact = now_ - milliseconds(500)};
 };
 
-TEST_F(VotingTest, REG_R15_TheLaterLastTermWinsThenTheLongerLog) {
+// Covers: REG_R15
+TEST_F(VotingTest, TheLaterLastTermWinsThenTheLongerLog) {
   EXPECT_TRUE(voting().suits(request(at(3, 3))));
   EXPECT_TRUE(voting().suits(request(at(2, 4))));
   EXPECT_FALSE(voting().suits(request(at(9, 2))));

@@ -197,7 +197,8 @@ TEST_F(AdminSocketTest, ChangesMembersAndHandsLeadershipOn) {
   EXPECT_THAT(visitor.ask({"add", "4", "nowhere"}).end, HasSubstr("InvalidArgument"));
 }
 
-TEST_F(AdminSocketTest, FLT_M11_AChangeOfMembersEndsWhenItsVisitorHangsUp) {
+// Covers: FLT_M11
+TEST_F(AdminSocketTest, AChangeOfMembersEndsWhenItsVisitorHangsUp) {
   open_all();
   Visitor mistaken(path(1));
   mistaken.say("replace\t3\t3\tlocalhost:1\n");
@@ -278,7 +279,8 @@ TEST_F(AdminSocketTest, AScrubIsNotWaitedForOnceItsReaderHasLeft) {
   EXPECT_EQ(admitted().ask({"status"}).end, "ok");
 }
 
-TEST_F(AdminSocketTest, FLT_A01_VisitorsOfAReplicaThatIsDestroyedInACallbackAreServedUntilItIsClosed) {
+// Covers: FLT_A01
+TEST_F(AdminSocketTest, VisitorsOfAReplicaThatIsDestroyedInACallbackAreServedUntilItIsClosed) {
   open_all();
   Visitor watching(path(1));
   watching.say("watch\ta/\n");
@@ -452,7 +454,8 @@ TEST_F(AdminSocketTest, ALeftSocketIsReplacedAndNothingElseIs) {
 }
 
 // A process that was killed left it there, and the directory was refused as foreign from then on.
-TEST_F(AdminSocketTest, FLT_D13_InTheDataDirectoryThereIsNone) {
+// Covers: FLT_D13
+TEST_F(AdminSocketTest, InTheDataDirectoryThereIsNone) {
   ReplicaOptions inside = options(1);
   inside.admin_socket = inside.data_dir + "/admin";
   EXPECT_THAT(Replica::open(inside).status(), Is(Reason::InvalidArgument));

@@ -60,7 +60,8 @@ class AsioLifetimeTest : public ::testing::Test {
   Session session_;
 };
 
-TEST_F(AsioLifetimeTest, FLT_A03_AContextThatGoesFirstDestroysTheHandlersOfItsOperations) {
+// Covers: FLT_A03
+TEST_F(AsioLifetimeTest, AContextThatGoesFirstDestroysTheHandlersOfItsOperations) {
   const Grant held_by_another = held();
   {
     asio::io_context io;
@@ -111,7 +112,8 @@ TEST_F(AsioLifetimeTest, AnAnswerThatIsNotRunGoesWithItsContext) {
   EXPECT_EQ(fate_.called, 0);
 }
 
-TEST_F(AsioLifetimeTest, FLT_A03_AnswersRaceWithTheEndOfTheContext) {
+// Covers: FLT_A03
+TEST_F(AsioLifetimeTest, AnswersRaceWithTheEndOfTheContext) {
   for (int round = 0; round < 300; ++round) {
     Fate fate;
     constexpr int kCalls = 8;

@@ -78,7 +78,8 @@ auto made_on(asio::io_context& io, Call call) {
   return task.get_future().get();
 }
 
-TEST_F(OneThreadTest, FLT_A17_EveryBlockingCallOnTheOnlyThreadIsRefused) {
+// Covers: FLT_A17
+TEST_F(OneThreadTest, EveryBlockingCallOnTheOnlyThreadIsRefused) {
   const Runs runs(io_);
   std::unique_ptr<Replica> replica = open(asio_executor(io_.get_executor()));
   ASSERT_THAT(replica->wait_ready(kPatience), IsOk()) << "another thread may wait";
@@ -121,7 +122,8 @@ TEST_F(OneThreadTest, FLT_A17_EveryBlockingCallOnTheOnlyThreadIsRefused) {
                std::system_error);
 }
 
-TEST_F(OneThreadTest, FLT_A17_HealthAndMetricsAreReadThereWithoutWaiting) {
+// Covers: FLT_A17
+TEST_F(OneThreadTest, HealthAndMetricsAreReadThereWithoutWaiting) {
   const Runs runs(io_);
   std::unique_ptr<Replica> replica = open(asio_executor(io_.get_executor()));
   ASSERT_THAT(replica->put("key", "value", {.timeout = kPatience}).status(), IsOk());
@@ -154,7 +156,8 @@ TEST_F(OneThreadTest, OneThreadDoesItAll) {
   EXPECT_TRUE(over);
 }
 
-TEST_F(OneThreadTest, FLT_A17_AReplicaIsDestroyedOnTheOnlyThread) {
+// Covers: FLT_A17
+TEST_F(OneThreadTest, AReplicaIsDestroyedOnTheOnlyThread) {
   for (int i = 0; i < 3; ++i) {
     std::unique_ptr<Replica> replica = open(asio_executor(io_.get_executor()));  // again at the same address
     absl::Status ended;
@@ -168,7 +171,8 @@ TEST_F(OneThreadTest, FLT_A17_AReplicaIsDestroyedOnTheOnlyThread) {
   }
 }
 
-TEST_F(OneThreadTest, FLT_A17_AReplicaIsDestroyedAfterItsExecutorWasStopped) {
+// Covers: FLT_A17
+TEST_F(OneThreadTest, AReplicaIsDestroyedAfterItsExecutorWasStopped) {
   std::unique_ptr<Replica> replica = open(asio_executor(io_.get_executor()));
   run([&]() -> asio::awaitable<void> {
     EXPECT_THAT(co_await async_wait_ready(*replica, kPatience), IsOk());

@@ -69,7 +69,7 @@ TEST_F(AsioTest, ACoroutineCommitsATransactionReadsARangeAndErasesIt) {
   EXPECT_TRUE(done);
 }
 
-TEST_F(AsioTest, AFutureAndACallback) {
+TEST_F(AsioTest, AFutureAndABoundCallbackAreAnsweredAndNeverInsideOfTheCall) {
   Session me = async_open_session(replica(), "", {}, asio::use_future).get().value();
   Grant grant = async_acquire(me, "jobs", "owner", "value", {}, asio::use_future).get().value();
   EXPECT_TRUE(grant.valid());
@@ -95,7 +95,8 @@ TEST_F(AsioTest, ADeferredOperationStartsWhenItIsLaunched) {
   EXPECT_TRUE(grant.valid());
 }
 
-TEST_F(AsioTest, S59_ASlotCancelsOneAcquireAndNothingElse) {
+// Covers: S-59
+TEST_F(AsioTest, ASlotCancelsOneAcquireAndNothingElse) {
   Session me = cluster_.session(1), other = cluster_.session(1);
   absl::StatusOr<Grant> held = other.acquire("jobs");
   ASSERT_THAT(held.status(), IsOk());
@@ -116,7 +117,8 @@ TEST_F(AsioTest, S59_ASlotCancelsOneAcquireAndNothingElse) {
   EXPECT_THAT(*granted, IsOk());
 }
 
-TEST_F(AsioTest, S59_WhatMayTakeEffectIsNotCancelledByATotalCancellation) {
+// Covers: S-59
+TEST_F(AsioTest, WhatMayTakeEffectIsNotCancelledByATotalCancellation) {
   asio::cancellation_signal signal;
   std::optional<absl::Status> written;
   async_put(replica(), "k", "v", {},
@@ -128,7 +130,8 @@ TEST_F(AsioTest, S59_WhatMayTakeEffectIsNotCancelledByATotalCancellation) {
   EXPECT_THAT(*written, IsOk());
 }
 
-TEST_F(AsioTest, S59_TheLoserOfARaceOfCoroutinesIsCancelled) {
+// Covers: S-59
+TEST_F(AsioTest, TheLoserOfARaceOfCoroutinesIsCancelled) {
   using namespace asio::experimental::awaitable_operators;
   Session me = cluster_.session(1), other = cluster_.session(1);
   absl::StatusOr<Grant> held = other.acquire("jobs");
@@ -182,7 +185,8 @@ TEST_F(AsioTest, ACoroutineUsesEveryKindOfPrimitive) {
   EXPECT_TRUE(done);
 }
 
-TEST_F(AsioTest, S59_ASlotCancelsAWaitForPermits) {
+// Covers: S-59
+TEST_F(AsioTest, ASlotCancelsAWaitForPermits) {
   Session me = cluster_.session(1), other = cluster_.session(1);
   absl::StatusOr<Grant> all = Semaphore(other, "s").acquire({.initial_limit = 1});
   ASSERT_THAT(all.status(), IsOk());

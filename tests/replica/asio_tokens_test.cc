@@ -101,7 +101,8 @@ TEST_F(AsioTokensTest, AdaptersOfAsioGoInsideAndOutside) {
   EXPECT_TRUE(done);
 }
 
-TEST_F(AsioTokensTest, S59_TheSlotOfTheHandlerInsideCancels) {
+// Covers: S-59
+TEST_F(AsioTokensTest, TheSlotOfTheHandlerInsideCancels) {
   asio::cancellation_signal signal;
   std::optional<boost::system::error_code> result;
   async_acquire(me_, "jobs", {},
@@ -188,7 +189,8 @@ TEST_F(EventStreamTest, ABareCallbackIsNotCalledInsideOfTheCallEither) {
   EXPECT_NE(called.get_future().get(), std::this_thread::get_id());
 }
 
-TEST_F(EventStreamTest, S59_ACancelledReadTakesNoEvent) {
+// Covers: S-59
+TEST_F(EventStreamTest, ACancelledReadTakesNoEvent) {
   asio::cancellation_signal signal;
   std::optional<absl::Status> cancelled;
   async_next(stream_, asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(io_, [&](absl::StatusOr<int> event) {
@@ -236,7 +238,8 @@ TEST_F(EventStreamTest, AReaderThatIsToldOfTheEndMayDestroyTheStream) {
   for (const absl::Status& end : ends) EXPECT_THAT(end, Is(Reason::Stopped));
 }
 
-TEST_F(AsioTokensTest, S22_AWatchIsAStreamOfItsBatchesToItsEnd) {
+// Covers: S-22
+TEST_F(AsioTokensTest, AWatchIsAStreamOfItsBatchesToItsEnd) {
   std::vector<std::string> seen;
   std::optional<absl::Status> ended;
   WatchStream watch(replica(), WatchOptions::prefix("config/"));

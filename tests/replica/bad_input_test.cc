@@ -41,32 +41,32 @@ class BadOptionsTest : public ::testing::Test {
   ReplicaOptions options_ = cluster_.options(1);
 };
 
-TEST_F(BadOptionsTest, AnIdThatIsNoMember) {
+TEST_F(BadOptionsTest, AnIdThatIsNoMemberIsRefused) {
   options_.id = 7;
   expect_refused(options_, "7");
 }
 
-TEST_F(BadOptionsTest, IdZero) {
+TEST_F(BadOptionsTest, AnIdOfZeroIsRefused) {
   options_.id = 0;
   expect_refused(options_, "id");
 }
 
-TEST_F(BadOptionsTest, TwoMembersWithOneId) {
+TEST_F(BadOptionsTest, TwoMembersWithOneIdAreRefused) {
   options_.members[2].id = 2;
   expect_refused(options_, "2");
 }
 
-TEST_F(BadOptionsTest, AnEmptyClusterName) {
+TEST_F(BadOptionsTest, AnEmptyClusterNameIsRefused) {
   options_.cluster.clear();
   expect_refused(options_, "cluster");
 }
 
-TEST_F(BadOptionsTest, NoDataDirectory) {
+TEST_F(BadOptionsTest, AMissingDataDirectoryIsRefused) {
   options_.data_dir.clear();
   expect_refused(options_, "data_dir");
 }
 
-TEST_F(BadOptionsTest, LooksThatWouldTakeTooLong) {
+TEST_F(BadOptionsTest, ABusyPollOutOfItsRangeIsRefused) {
   for (const Duration bad : {Duration(-1), Duration(10ms) + Duration(1)}) {
     options_.busy_poll = bad;
     expect_refused(options_, "busy_poll");
@@ -77,48 +77,49 @@ TEST_F(BadOptionsTest, LooksThatWouldTakeTooLong) {
   }
 }
 
-TEST_F(BadOptionsTest, SecurityNotChosen) {
+TEST_F(BadOptionsTest, OptionsWithoutAChoiceOfSecurityAreRefused) {
   options_.security = std::monostate{};
   expect_refused(options_, "PlainText");
 }
 
-TEST_F(BadOptionsTest, FLT_S03_ASecretThatCouldBeGuessedIsRefusedWithoutRepeatingIt) {
+// Covers: FLT_S03
+TEST_F(BadOptionsTest, ASecretThatCouldBeGuessedIsRefusedWithoutRepeatingIt) {
   options_.security = SharedSecret{"only 15 letters"};
   expect_refused(options_, "16 to 1024 bytes");
   EXPECT_THAT(std::string(open_status(options_).message()), Not(HasSubstr("only 15")));
 }
 
-TEST_F(BadOptionsTest, AMemberWithoutAnAddress) {
+TEST_F(BadOptionsTest, AMemberWithoutAnAddressIsRefused) {
   options_.members[1].address.clear();
   expect_refused(options_, "address");
 }
 
-TEST_F(BadOptionsTest, AnAddressWithoutAPort) {
+TEST_F(BadOptionsTest, AnAddressWithoutAPortIsRefused) {
   options_.members[0].address = "127.0.0.1";
   expect_refused(options_, "port");
 }
 
-TEST_F(BadOptionsTest, AnAddressAtWhichNoOtherMemberFindsIt) {
+TEST_F(BadOptionsTest, AMemberAddressWithPortZeroIsRefused) {
   options_.members[1].address = "127.0.0.1:0";
   expect_refused(options_, "has port 0");
 }
 
-TEST_F(BadOptionsTest, ASegmentSizeTheLogCannotHave) {
+TEST_F(BadOptionsTest, ASegmentSizeThatTheLogCannotHaveIsRefused) {
   options_.segment_bytes = 1000;
   expect_refused(options_, "segment_bytes");
 }
 
-TEST_F(BadOptionsTest, NoMembers) {
+TEST_F(BadOptionsTest, OptionsWithoutMembersAreRefused) {
   options_.members.clear();
   expect_refused(options_, "member");
 }
 
-TEST_F(BadOptionsTest, AnElectionTimeoutBelowTheHeartbeat) {
+TEST_F(BadOptionsTest, AnElectionTimeoutNoLongerThanTheHeartbeatIsRefused) {
   options_.election_timeout = options_.heartbeat_interval;
   expect_refused(options_, "heartbeat");
 }
 
-TEST_F(BadOptionsTest, LimitsOfStickyLocksOutOfTheirRange) {
+TEST_F(BadOptionsTest, LimitsOfStickyLocksOutOfTheirRangeAreRefused) {
   for (const uint64_t block : {uint64_t{0}, (uint64_t{1} << 20) + 1}) {
     options_.sticky = {.block = block};
     expect_refused(options_, "sticky.block");
@@ -127,7 +128,8 @@ TEST_F(BadOptionsTest, LimitsOfStickyLocksOutOfTheirRange) {
   expect_refused(options_, "sticky.time_max");
 }
 
-TEST_F(BadOptionsTest, FLT_A06_EveryProblemIsListedAtOnce) {
+// Covers: FLT_A06
+TEST_F(BadOptionsTest, EveryProblemIsListedAtOnce) {
   options_.cluster.clear();
   options_.data_dir.clear();
   options_.security = std::monostate{};
@@ -144,7 +146,7 @@ class BadPlaceTest : public ::testing::Test {
   ReplicaOptions options_ = cluster_.options(1);
 };
 
-TEST_F(BadPlaceTest, AParentThatDoesNotExist) {
+TEST_F(BadPlaceTest, ADirectoryWithoutAParentIsRefused) {
   options_.data_dir += "/below/nothing";
   const absl::Status refused = open_status(options_);
   EXPECT_THAT(refused, Refuses(absl::StatusCode::kNotFound, "create"));
@@ -152,7 +154,7 @@ TEST_F(BadPlaceTest, AParentThatDoesNotExist) {
   EXPECT_EQ(outcome_of(refused), Outcome::NoEffect);
 }
 
-TEST_F(BadPlaceTest, AFileInPlaceOfADirectory) {
+TEST_F(BadPlaceTest, AFileInPlaceOfADirectoryIsRefusedAndKept) {
   std::ofstream(options_.data_dir) << "mine";
   const absl::Status status = open_status(options_);
   EXPECT_THAT(status, Is(Reason::ForeignData));
@@ -171,7 +173,7 @@ class Unprivileged {
   bool works_ = false;
 };
 
-TEST_F(BadPlaceTest, AnUnwritableDirectory) {
+TEST_F(BadPlaceTest, AnUnwritableDirectoryIsRefused) {
   fs::create_directory(options_.data_dir);
   fs::permissions(options_.data_dir, fs::perms::owner_read | fs::perms::owner_exec);
   absl::Status status;
@@ -186,7 +188,7 @@ TEST_F(BadPlaceTest, AnUnwritableDirectory) {
   EXPECT_TRUE(fs::is_empty(options_.data_dir));
 }
 
-TEST_F(BadPlaceTest, ADirectoryWithForeignFiles) {
+TEST_F(BadPlaceTest, ADirectoryWithForeignFilesIsRefusedAndLeftAsItIs) {
   fs::create_directory(options_.data_dir);
   std::ofstream(options_.data_dir + "/notes.txt") << "mine";
   EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kFailedPrecondition, "notes.txt"));
@@ -195,7 +197,7 @@ TEST_F(BadPlaceTest, ADirectoryWithForeignFiles) {
   EXPECT_EQ(std::distance(fs::directory_iterator(options_.data_dir), fs::directory_iterator()), 1);
 }
 
-TEST_F(BadPlaceTest, ADirectoryOfAnotherCluster) {
+TEST_F(BadPlaceTest, TheDirectoryOfAnotherClusterIsRefused) {
   cluster_.open_all();
   ASSERT_THAT(cluster_[1].put("color", "green").status(), IsOk());
   cluster_.close(1);
@@ -206,7 +208,7 @@ TEST_F(BadPlaceTest, ADirectoryOfAnotherCluster) {
   EXPECT_TRUE(cluster_[1].get("color")->entry);
 }
 
-TEST_F(BadPlaceTest, ADirectoryOfAnotherReplica) {
+TEST_F(BadPlaceTest, TheDirectoryOfAnotherReplicaIsRefused) {
   cluster_.open_all();
   cluster_.close(1);
   ReplicaOptions other = options_;
@@ -215,7 +217,7 @@ TEST_F(BadPlaceTest, ADirectoryOfAnotherReplica) {
   EXPECT_THAT(open_status(other), Refuses(absl::StatusCode::kFailedPrecondition, "replica 1"));
 }
 
-TEST_F(BadPlaceTest, ADirectoryThatIsOpenAlready) {
+TEST_F(BadPlaceTest, ADirectoryThatIsOpenAlreadyIsRefused) {
   cluster_.open_all();
   EXPECT_THAT(open_status(options_), Refuses(absl::StatusCode::kFailedPrecondition, options_.data_dir));
   EXPECT_THAT(open_status(options_), Is(Reason::InUse));
@@ -224,7 +226,8 @@ TEST_F(BadPlaceTest, ADirectoryThatIsOpenAlready) {
 
 // A log and a checkpoint of different moments, on real files: refused with a sentence, in either direction. All that can be
 // rebuilt from the other one is.
-TEST_F(BadPlaceTest, FLT_D21_AMemberWhoseLogOrCheckpointIsGoneIsRefused) {
+// Covers: FLT_D21
+TEST_F(BadPlaceTest, AMemberWhoseLogOrCheckpointIsGoneIsRefused) {
   options_.checkpoint_entries = 5;
   options_.log_retained_bytes = 0;
   const fs::path data = options_.data_dir;
@@ -295,12 +298,12 @@ TEST_F(BadCallTest, ATtlBelowTheFloorIsRaisedAndReported) {
   EXPECT_EQ(session->ttl(), 50ms);
 }
 
-TEST_F(BadCallTest, ATtlOfNothingOrLess) {
+TEST_F(BadCallTest, ATimeToLiveOfZeroOrLessIsRefused) {
   EXPECT_THAT(cluster_[1].open_session({.ttl = 0s}).status(), Refuses(absl::StatusCode::kInvalidArgument, "time to live"));
   EXPECT_THAT(cluster_[1].open_session({.ttl = -1s}).status(), Refuses(absl::StatusCode::kInvalidArgument, "time to live"));
 }
 
-TEST_F(BadCallTest, AnEmptyOrOversizeLockName) {
+TEST_F(BadCallTest, AnEmptyOrOversizeLockNameIsRefused) {
   Session me = cluster_.session(1);
   EXPECT_THAT(me.acquire("").status(), Refuses(absl::StatusCode::kInvalidArgument, "name"));
   EXPECT_THAT(me.try_acquire("").status(), Refuses(absl::StatusCode::kInvalidArgument, "name"));
@@ -310,7 +313,7 @@ TEST_F(BadCallTest, AnEmptyOrOversizeLockName) {
   EXPECT_THAT(cluster_[1].queue("").status(), Refuses(absl::StatusCode::kInvalidArgument, "name"));
 }
 
-TEST_F(BadCallTest, AnEmptyKey) {
+TEST_F(BadCallTest, AnEmptyKeyIsRefused) {
   EXPECT_THAT(cluster_[1].put("", "x").status(), Refuses(absl::StatusCode::kInvalidArgument, "key"));
   EXPECT_THAT(cluster_[1].get("").status(), Refuses(absl::StatusCode::kInvalidArgument, "key"));
   EXPECT_THAT(cluster_[1].erase("").status(), Refuses(absl::StatusCode::kInvalidArgument, "key"));
@@ -338,7 +341,7 @@ TEST_F(BadCallTest, AGrantThatHoldsNothing) {
   EXPECT_THAT(nothing.check().status(), Refuses(absl::StatusCode::kFailedPrecondition, "holds nothing"));
 }
 
-TEST_F(BadCallTest, TheSameOwnerTwice) {
+TEST_F(BadCallTest, ASecondAcquireOfOneOwnerIsRefusedAndTheFirstStaysValid) {
   Session me = cluster_.session(1);
   absl::StatusOr<Grant> grant = me.acquire("billing");
   ASSERT_THAT(grant.status(), IsOk());
@@ -353,7 +356,7 @@ TEST_F(BadCallTest, ASessionThatWasNeverOpened) {
   EXPECT_THAT(none.close(), Refuses(absl::StatusCode::kFailedPrecondition, "open_session"));
 }
 
-TEST_F(BadCallTest, AClosedSession) {
+TEST_F(BadCallTest, AnAcquireOfAClosedSessionIsLost) {
   Session me = cluster_.session(1);
   ASSERT_THAT(me.close(), IsOk());
   EXPECT_THAT(me.acquire("billing").status(), Is(Reason::Lost));

@@ -92,7 +92,8 @@ class BlockedCallbackTest : public ::testing::Test {
   std::unique_ptr<Replica> replica_;
 };
 
-TEST_F(BlockedCallbackTest, FLT_A17_CallsOfOtherThreadsEndAtTheirTimeoutsAndWhatHadNotBegunHasNoEffect) {
+// Covers: FLT_A17
+TEST_F(BlockedCallbackTest, CallsOfOtherThreadsEndAtTheirTimeoutsAndWhatHadNotBegunHasNoEffect) {
   Session me = session();
   block();
   const absl::Status put = replica_->put("key", "value", {.timeout = 1ms}).status();
@@ -111,7 +112,8 @@ TEST_F(BlockedCallbackTest, FLT_A17_CallsOfOtherThreadsEndAtTheirTimeoutsAndWhat
   EXPECT_THAT(replica_->holders("lock")->holders, IsEmpty());
 }
 
-TEST_F(BlockedCallbackTest, FLT_A17_WhatALateAnswerBringsIsGivenBack) {
+// Covers: FLT_A17
+TEST_F(BlockedCallbackTest, WhatALateAnswerBringsIsGivenBack) {
   Session holder = session(), waiter = session();
   absl::StatusOr<Grant> held = holder.acquire("lock", {.timeout = kPatience});
   ASSERT_THAT(held.status(), IsOk());
@@ -132,7 +134,8 @@ TEST_F(BlockedCallbackTest, FLT_A17_WhatALateAnswerBringsIsGivenBack) {
   }));
 }
 
-TEST_F(BlockedCallbackTest, FLT_A17_HealthAndMetricsSayHowOldTheyAreAndWhatBlocks) {
+// Covers: FLT_A17
+TEST_F(BlockedCallbackTest, HealthAndMetricsSayHowOldTheyAreAndWhatBlocks) {
   ASSERT_THAT(replica_->put("key", "value", {.timeout = kPatience}).status(), IsOk());
   EXPECT_THAT(replica_->health().warnings, IsEmpty());
   const uint64_t commands = replica_->metrics()->commands.submitted;
@@ -161,7 +164,8 @@ TEST_F(BlockedCallbackTest, FLT_A17_HealthAndMetricsSayHowOldTheyAreAndWhatBlock
 }
 
 // Each of them returns, though it has no timeout among its arguments.
-TEST_F(BlockedCallbackTest, FLT_A17_NoKindOfBlockingCallWaitsForTheCallback) {
+// Covers: FLT_A17
+TEST_F(BlockedCallbackTest, NoKindOfBlockingCallWaitsForTheCallback) {
   Session me = session();
   absl::StatusOr<Grant> grant = me.acquire("lock", {.timeout = kPatience});
   absl::StatusOr<Grant> other = me.acquire("other", {.timeout = kPatience});
@@ -220,7 +224,8 @@ TEST_F(BlockedCallbackTest, FLT_A17_NoKindOfBlockingCallWaitsForTheCallback) {
 }
 
 // A task of the host's own keeps the only thread of the executor.
-TEST_F(BlockedCallbackTest, FLT_A17_AnExecutorThatIsHeldUpIsNotWaitedForEither) {
+// Covers: FLT_A17
+TEST_F(BlockedCallbackTest, AnExecutorThatIsHeldUpIsNotWaitedForEither) {
   boost::asio::io_context io;
   const auto work = boost::asio::make_work_guard(io);
   std::thread runs([&] { io.run(); });

@@ -72,7 +72,7 @@ TEST_F(BusyPollTest, ItLooksAgainOnceARestIsOver) {
   EXPECT_EQ(poll.looks().in_vain + poll.looks().found, 8u);
 }
 
-TEST_F(BusyPollTest, ZeroIsNever) {
+TEST_F(BusyPollTest, ATimeOfZeroNeverPolls) {
   BusyPoll poll(io_, 0ns);
   for (int i = 0; i < 20; ++i) {
     std::thread other = soon([this] { boost::asio::post(io_, [] {}); });

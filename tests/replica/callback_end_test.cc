@@ -96,26 +96,30 @@ class CallbackEndTest : public ::testing::Test {
   int chances_ = 0;
 };
 
-TEST_F(CallbackEndTest, S66_FLT_A03_TheDestructorOfAnObservationWaitsForItsObserver) {
+// Covers: S-66 FLT_A03
+TEST_F(CallbackEndTest, TheDestructorOfAnObservationWaitsForItsObserver) {
   Slow slow;
   auto seen = std::make_unique<Observation>(Counter(*replica_, "n").observe([&](const CounterSeen&) { slow(); }));
   EXPECT_EQ(under_way_after(slow, [&] { seen.reset(); }), 0);
 }
 
-TEST_F(CallbackEndTest, S66_FLT_A03_TheDestructorOfAWatchWaitsForItsObserver) {
+// Covers: S-66 FLT_A03
+TEST_F(CallbackEndTest, TheDestructorOfAWatchWaitsForItsObserver) {
   Slow slow;
   auto watch = std::make_unique<Watch>(*replica_, WatchOptions::of("k"), [&](const WatchBatch&) { slow(); });
   EXPECT_EQ(under_way_after(slow, [&] { watch.reset(); }), 0);
 }
 
-TEST_F(CallbackEndTest, S66_FLT_A03_TheDestructorOfAMirrorWaitsForItsObserver) {
+// Covers: S-66 FLT_A03
+TEST_F(CallbackEndTest, TheDestructorOfAMirrorWaitsForItsObserver) {
   Slow slow;
   auto mirror = std::make_unique<Mirror>(*replica_, MirrorOptions::prefix("m/"),
                                          [&](const MirrorSeen&, const MirrorEntries&) { slow(); });
   EXPECT_EQ(under_way_after(slow, [&] { mirror.reset(); }), 0);
 }
 
-TEST_F(CallbackEndTest, S66_FLT_A03_TheDestructorOfAConfigWaitsForOnChange) {
+// Covers: S-66 FLT_A03
+TEST_F(CallbackEndTest, TheDestructorOfAConfigWaitsForOnChange) {
   Slow slow;
   const auto decode = [](const MirrorEntries& all) -> absl::StatusOr<size_t> { return all.size(); };
   auto config =
@@ -123,19 +127,22 @@ TEST_F(CallbackEndTest, S66_FLT_A03_TheDestructorOfAConfigWaitsForOnChange) {
   EXPECT_EQ(under_way_after(slow, [&] { config.reset(); }), 0);
 }
 
-TEST_F(CallbackEndTest, S66_TheEndOfASessionsLastHandleWaitsForOnPhase) {
+// Covers: S-66
+TEST_F(CallbackEndTest, TheEndOfASessionsLastHandleWaitsForOnPhase) {
   Slow slow;
   Session session = replica_->open_session({.on_phase = [&](SessionPhase) { slow(); }}).value();
   EXPECT_EQ(under_way_after(slow, [&] { session = Session(); }), 0);
 }
 
-TEST_F(CallbackEndTest, S66_TheEndOfALeasesLastHandleWaitsForOnPhase) {
+// Covers: S-66
+TEST_F(CallbackEndTest, TheEndOfALeasesLastHandleWaitsForOnPhase) {
   Slow slow;
   KeyLease lease = Leases(*replica_).keep({.on_phase = [&](SessionPhase) { slow(); }}).value();
   EXPECT_EQ(under_way_after(slow, [&] { lease = KeyLease(); }), 0);
 }
 
-TEST_F(CallbackEndTest, S66_EachStreamHasAnEndThatWaits) {
+// Covers: S-66
+TEST_F(CallbackEndTest, EachStreamHasAnEndThatWaits) {
   {
     Slow slow;
     Observation seen = Counter(*replica_, "n").observe([&](const CounterSeen&) { slow(); });
@@ -179,7 +186,8 @@ TEST_F(CallbackEndTest, S66_EachStreamHasAnEndThatWaits) {
   }
 }
 
-TEST_F(CallbackEndTest, S66_AMoveAssignmentWaitsForTheObserverOfWhatItReplaces) {
+// Covers: S-66
+TEST_F(CallbackEndTest, AMoveAssignmentWaitsForTheObserverOfWhatItReplaces) {
   Slow one, two, three;
   Observation seen = Counter(*replica_, "n").observe([&](const CounterSeen&) { one(); });
   EXPECT_EQ(under_way_after(one, [&] { seen = Observation(); }), 0);
@@ -190,7 +198,8 @@ TEST_F(CallbackEndTest, S66_AMoveAssignmentWaitsForTheObserverOfWhatItReplaces) 
 }
 
 // The first call ends the stream while more are due.
-TEST_F(CallbackEndTest, S66_InsideItsOwnCallbackAnEndWaitsForNothingAndThatCallIsTheLast) {
+// Covers: S-66
+TEST_F(CallbackEndTest, InsideItsOwnCallbackAnEndWaitsForNothingAndThatCallIsTheLast) {
   std::promise<void> go;
   const std::shared_future<void> may_go = go.get_future().share();
   std::atomic<int> calls{0};
@@ -211,7 +220,8 @@ TEST_F(CallbackEndTest, S66_InsideItsOwnCallbackAnEndWaitsForNothingAndThatCallI
   EXPECT_EQ(calls, 3);
 }
 
-TEST_F(CallbackEndTest, S66_ASessionThatOnPhaseClosesIsReportedNoMore) {
+// Covers: S-66
+TEST_F(CallbackEndTest, ASessionThatOnPhaseClosesIsReportedNoMore) {
   Session session;
   std::vector<SessionPhase> phases;
   std::promise<absl::Status> closed;
@@ -228,7 +238,8 @@ TEST_F(CallbackEndTest, S66_ASessionThatOnPhaseClosesIsReportedNoMore) {
   EXPECT_EQ(phases, std::vector{SessionPhase::Valid});
 }
 
-TEST_F(CallbackEndTest, S66_WhatACallbackCapturedIsGoneWhenItsStreamHasEnded) {
+// Covers: S-66
+TEST_F(CallbackEndTest, WhatACallbackCapturedIsGoneWhenItsStreamHasEnded) {
   const auto kept = std::make_shared<int>(1);
   Observation seen = Counter(*replica_, "n").observe([kept](const CounterSeen&) {});
   Watch watch(*replica_, WatchOptions::of("k"), [kept](const WatchBatch&) {});
@@ -240,7 +251,8 @@ TEST_F(CallbackEndTest, S66_WhatACallbackCapturedIsGoneWhenItsStreamHasEnded) {
   EXPECT_EQ(kept.use_count(), 1);
 }
 
-TEST_F(CallbackEndTest, S66_ACallbackThatEndsItsStreamKeepsWhatItCapturedUntilItReturns) {
+// Covers: S-66
+TEST_F(CallbackEndTest, ACallbackThatEndsItsStreamKeepsWhatItCapturedUntilItReturns) {
   auto kept = std::make_shared<int>(1);
   const std::weak_ptr<int> still = kept;
   std::promise<bool> there;
@@ -257,7 +269,8 @@ TEST_F(CallbackEndTest, S66_ACallbackThatEndsItsStreamKeepsWhatItCapturedUntilIt
 }
 
 // Without that the two threads would wait for each other: the engine's answers the call.
-TEST_F(CallbackEndTest, S66_AnEndOnTheEnginesThreadEndsTheBlockingCallThatTheCallbackIsIn) {
+// Covers: S-66
+TEST_F(CallbackEndTest, AnEndOnTheEnginesThreadEndsTheBlockingCallThatTheCallbackIsIn) {
   absl::StatusOr<Grant> held = session_.acquire("held", {.owner = "other"});
   ASSERT_THAT(held.status(), IsOk());
   std::promise<void> asks, ended;
@@ -279,7 +292,8 @@ TEST_F(CallbackEndTest, S66_AnEndOnTheEnginesThreadEndsTheBlockingCallThatTheCal
 }
 
 // The answers of a replica that is closed come while it closes, and may end the stream of the very callback that closes it.
-TEST_F(CallbackEndTest, S66_ACallbackThatClosesTheReplicaIsNotWaitedForByItsAnswers) {
+// Covers: S-66
+TEST_F(CallbackEndTest, ACallbackThatClosesTheReplicaIsNotWaitedForByItsAnswers) {
   const Grant held = session_.acquire("held", {.owner = "other"}).value();
   std::promise<void> made;
   std::promise<absl::Status> closed;
@@ -295,7 +309,8 @@ TEST_F(CallbackEndTest, S66_ACallbackThatClosesTheReplicaIsNotWaitedForByItsAnsw
   EXPECT_EQ(seen, nullptr);
 }
 
-TEST_F(CallbackEndTest, S66_AfterTheCloseAnEndHasNothingToWaitFor) {
+// Covers: S-66
+TEST_F(CallbackEndTest, AfterTheCloseAnEndHasNothingToWaitFor) {
   std::atomic<int> calls{0};
   Observation seen = Counter(*replica_, "n").observe([&](const CounterSeen&) { ++calls; });
   Mirror mirror(*replica_, MirrorOptions::prefix("m/"), [&](const MirrorSeen&, const MirrorEntries&) { ++calls; });
@@ -316,7 +331,8 @@ TEST_F(CallbackEndTest, S66_AfterTheCloseAnEndHasNothingToWaitFor) {
 }
 
 // The child has none of the threads that could be in a call.
-TEST_F(CallbackEndTest, S66_InAForkedChildAnEndDoesNotWait) {
+// Covers: S-66
+TEST_F(CallbackEndTest, InAForkedChildAnEndDoesNotWait) {
   Slow slow;
   auto seen = std::make_unique<Observation>(Counter(*replica_, "n").observe([&](const CounterSeen&) { slow(); }));
   auto mirror = std::make_unique<Mirror>(*replica_, MirrorOptions::prefix("m/"),
@@ -336,7 +352,8 @@ TEST_F(CallbackEndTest, S66_InAForkedChildAnEndDoesNotWait) {
 }
 
 // An executor of the host's with one thread, which is not the callback thread.
-TEST(CallbackEndOnAnExecutorTest, S66_AnEndInATurnWaitsForTheObserverAndForNoCallOfIts) {
+// Covers: S-66
+TEST(CallbackEndOnAnExecutorTest, AnEndInATurnWaitsForTheObserverAndForNoCallOfIts) {
   class OneThread final : public Executor {
    public:
     OneThread() : thread_([this] { run(); }) {}
@@ -415,7 +432,8 @@ TEST_F(CallbackEndTest, EveryBatchHasARangeOfEventsWhichMayBeEmpty) {
 }
 
 // Once end() has returned no call begins or is under way, whatever the callback thread had in its queue.
-TEST_F(CallbackEndTest, S66_ManyStreamsThatEndWhileTheyAreCalledAreNeverCalledAfterwards) {
+// Covers: S-66
+TEST_F(CallbackEndTest, ManyStreamsThatEndWhileTheyAreCalledAreNeverCalledAfterwards) {
   Counter counter(*replica_, "n");
   std::atomic<bool> over{false};
   std::thread adds([&] {

@@ -61,7 +61,8 @@ class DeadlineTimerTest : public ::testing::Test {
   DeadlineTimer deadlines_{system_clock(), callbacks_};
 };
 
-TEST_F(DeadlineTimerTest, S52_INV_L16_TheHolderIsToldAtTheDeadlineOfItsSessionAndNotBefore) {
+// Covers: S-52 INV_L16
+TEST_F(DeadlineTimerTest, TheHolderIsToldAtTheDeadlineOfItsSessionAndNotBefore) {
   WatchedSession& held = session(30ms);
   std::promise<std::pair<SessionPhase, bool>> notified;
   const HoldRef hold = granted(held, 5);
@@ -73,7 +74,8 @@ TEST_F(DeadlineTimerTest, S52_INV_L16_TheHolderIsToldAtTheDeadlineOfItsSessionAn
   EXPECT_EQ(held.state->phase(), SessionPhase::Jeopardy);
 }
 
-TEST_F(DeadlineTimerTest, S52_ARenewalMovesTheDeadlineAndNobodyIsTold) {
+// Covers: S-52
+TEST_F(DeadlineTimerTest, ARenewalMovesTheDeadlineAndNobodyIsTold) {
   WatchedSession &renewed = session(20ms), &other = session(60ms);
   int notified = 0;
   std::promise<void> other_notified;
@@ -86,7 +88,8 @@ TEST_F(DeadlineTimerTest, S52_ARenewalMovesTheDeadlineAndNobodyIsTold) {
   EXPECT_EQ(renewed.state->phase(), SessionPhase::Valid);
 }
 
-TEST_F(DeadlineTimerTest, S52_EachOfManySessionsIsToldAtItsOwnDeadlineWhateverTheirTimesToLive) {
+// Covers: S-52
+TEST_F(DeadlineTimerTest, EachOfManySessionsIsToldAtItsOwnDeadlineWhateverTheirTimesToLive) {
   std::mutex mutex;
   std::vector<SessionId> early, told;
   std::promise<void> all;
@@ -108,7 +111,8 @@ TEST_F(DeadlineTimerTest, S52_EachOfManySessionsIsToldAtItsOwnDeadlineWhateverTh
   EXPECT_EQ(told.size(), 40u);
 }
 
-TEST_F(DeadlineTimerTest, S52_OneThatIsValidAgainIsToldAgain) {
+// Covers: S-52
+TEST_F(DeadlineTimerTest, OneThatIsValidAgainIsToldAgain) {
   WatchedSession& held = session(10ms);
   std::promise<void> once, twice;
   int notified = 0;
@@ -121,7 +125,8 @@ TEST_F(DeadlineTimerTest, S52_OneThatIsValidAgainIsToldAgain) {
   EXPECT_EQ(notified, 2);
 }
 
-TEST_F(DeadlineTimerTest, S52_WhatIsLostReleasedOrToldByTheClientIsNotToldAgain) {
+// Covers: S-52
+TEST_F(DeadlineTimerTest, WhatIsLostReleasedOrToldByTheClientIsNotToldAgain) {
   WatchedSession &lost = session(20ms), &first = session(20ms), &last = session(60ms);
   int notified = 0;
   const auto count = [&](SessionPhase) { ++notified; };
@@ -139,7 +144,8 @@ TEST_F(DeadlineTimerTest, S52_WhatIsLostReleasedOrToldByTheClientIsNotToldAgain)
   EXPECT_FALSE(released->lost_token().stop_requested());
 }
 
-TEST_F(DeadlineTimerTest, S52_EveryHoldThatASessionStillHasIsToldAndNoOther) {
+// Covers: S-52
+TEST_F(DeadlineTimerTest, EveryHoldThatASessionStillHasIsToldAndNoOther) {
   WatchedSession& held = session(30ms);
   std::vector<HoldRef> holds;
   for (uint64_t i = 0; i < 7; ++i) holds.push_back(granted(held, i + 1, i == 4 ? now() + 1h : LeadingTime::max()));
@@ -156,7 +162,8 @@ TEST_F(DeadlineTimerTest, S52_EveryHoldThatASessionStillHasIsToldAndNoOther) {
   EXPECT_THAT(told, ElementsAre(2, 3, 6));
 }
 
-TEST_F(DeadlineTimerTest, S51_AHoldWithALongestTimeIsToldAlone) {
+// Covers: S-51
+TEST_F(DeadlineTimerTest, AHoldWithALongestTimeIsToldAlone) {
   WatchedSession& held = session(5s);
   deadlines_.valid(held);
   const HoldRef other = granted(held, 6);
@@ -195,7 +202,8 @@ class Sticky final : public StateMachine {
   uint64_t digest() const override { return 0; }
 };
 
-TEST(DeadlineTimerReplicaTest, S52_INV_L16_REG_F45_TheHolderIsToldInTimeAlsoWhileTheEnginesThreadIsStuck) {
+// Covers: S-52 INV_L16 REG_F45
+TEST(DeadlineTimerReplicaTest, TheHolderIsToldInTimeAlsoWhileTheEnginesThreadIsStuck) {
   constexpr MachineId kSticky{20};
   std::mutex mutex;
   std::vector<SessionPhase> phases;

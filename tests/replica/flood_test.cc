@@ -55,7 +55,8 @@ class FullHouse {
   std::promise<void> all_;
 };
 
-TEST(FloodTest, FLT_O01_ARefusedCallIsAnsweredOnTheThreadOfItsCaller) {
+// Covers: FLT_O01
+TEST(FloodTest, ARefusedCallIsAnsweredOnTheThreadOfItsCaller) {
   Cluster cluster{1};
   ASSERT_NO_FATAL_FAILURE(cluster.open_all());
   Session session = cluster.session(1, kTtl);
@@ -82,7 +83,8 @@ TEST(FloodTest, FLT_O01_ARefusedCallIsAnsweredOnTheThreadOfItsCaller) {
   EXPECT_THAT(cluster[1].put("key", "v").status(), IsOk()) << "and leaves his place to others";
 }
 
-TEST(FloodTest, FLT_O01_ReleasesAndClosesOvertakeEveryWaitingCall) {
+// Covers: FLT_O01
+TEST(FloodTest, ReleasesAndClosesOvertakeEveryWaitingCall) {
   Cluster cluster{1};
   ASSERT_NO_FATAL_FAILURE(cluster.open_all());
   Session session = cluster.session(1, kTtl), other = cluster.session(1, kTtl);
@@ -106,7 +108,8 @@ TEST(FloodTest, FLT_O01_ReleasesAndClosesOvertakeEveryWaitingCall) {
   house.wait();
 }
 
-TEST(FloodTest, FLT_A01_FLT_O01_TryingAgainAtOnceInsideTheRefusalEndsNoStack) {
+// Covers: FLT_A01 FLT_O01
+TEST(FloodTest, TryingAgainAtOnceInsideTheRefusalEndsNoStack) {
   Cluster cluster{1};
   ASSERT_NO_FATAL_FAILURE(cluster.open_all());
   StandStill still(cluster[1]);
@@ -128,7 +131,8 @@ TEST(FloodTest, FLT_A01_FLT_O01_TryingAgainAtOnceInsideTheRefusalEndsNoStack) {
 }
 
 // All of them wait together, because they are made while the engine's thread is busy with the callback that makes them.
-TEST(FloodTest, FLT_O01_WhatIsTooMuchIsRefusedWithoutEffectAndReleasesPass) {
+// Covers: FLT_O01
+TEST(FloodTest, WhatIsTooMuchIsRefusedWithoutEffectAndReleasesPass) {
   Cluster cluster{1};
   ASSERT_NO_FATAL_FAILURE(cluster.open_all());
   Session session = cluster.session(1, kTtl);

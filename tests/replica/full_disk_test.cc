@@ -66,7 +66,8 @@ class FullDiskTest : public ::testing::Test {
   bool mounted_ = false;
 };
 
-TEST_F(FullDiskTest, FLT_D04_AStartOnAFullDiskServesWhatItHasAndGoesOnWhenThereIsRoom) {
+// Covers: FLT_D04
+TEST_F(FullDiskTest, AStartOnAFullDiskServesWhatItHasAndGoesOnWhenThereIsRoom) {
   ASSERT_NO_FATAL_FAILURE(open());
   for (int i = 0; i < 100; ++i) ASSERT_THAT(put("key-" + std::to_string(i)), IsOk());
   replica_.reset();

@@ -119,7 +119,8 @@ TEST_F(HealthTest, ANameThatDoesNotResolveIsNamed) {
   EXPECT_EQ(fault_of_words(health.reason), "");
 }
 
-TEST_F(HealthTest, FLT_N16_AMemberThatIsNotAtItsAddressTakesPartAndIsNamed) {
+// Covers: FLT_N16
+TEST_F(HealthTest, AMemberThatIsNotAtItsAddressTakesPartAndIsNamed) {
   cluster_.open_all();
   cluster_.close(3);
   ReplicaOptions elsewhere = cluster_.options(3);

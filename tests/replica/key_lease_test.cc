@@ -16,7 +16,8 @@ class KeyLeaseTest : public ::testing::Test {
   Cluster cluster_;
 };
 
-TEST_F(KeyLeaseTest, S29_S30_S32_S33_AKeptLeaseIsSeenEverywhereAndGoesWithItsLastCopy) {
+// Covers: S-29 S-30 S-32 S-33
+TEST_F(KeyLeaseTest, AKeptLeaseIsSeenEverywhereAndGoesWithItsLastCopy) {
   Leases here(cluster_[1]), there(cluster_[2]);
   Kv kv(cluster_[3]);
   {
@@ -42,7 +43,8 @@ TEST_F(KeyLeaseTest, S29_S30_S32_S33_AKeptLeaseIsSeenEverywhereAndGoesWithItsLas
   EXPECT_FALSE(kv.get("service/a")->entry);
 }
 
-TEST_F(KeyLeaseTest, S30_S31_AGrantedLeaseIsAnybodysToRenewAndToRevoke) {
+// Covers: S-30 S-31
+TEST_F(KeyLeaseTest, AGrantedLeaseIsAnybodysToRenewAndToRevoke) {
   Leases here(cluster_[1]), there(cluster_[2]);
   const absl::StatusOr<GrantedLease> granted = here.grant(60s);
   ASSERT_THAT(granted.status(), IsOk());
@@ -58,7 +60,8 @@ TEST_F(KeyLeaseTest, S30_S31_AGrantedLeaseIsAnybodysToRenewAndToRevoke) {
   EXPECT_THAT(here.keep({.ttl = Duration::max()}).status(), Is(Reason::TtlTooLarge));
 }
 
-TEST_F(KeyLeaseTest, S33_AnUnrenewedLeaseEndsByItselfWithItsKeys) {
+// Covers: S-33
+TEST_F(KeyLeaseTest, AnUnrenewedLeaseEndsByItselfWithItsKeys) {
   Leases leases(cluster_[1]);
   Kv kv(cluster_[2]);
   const absl::StatusOr<GrantedLease> granted = leases.grant(1ns);

@@ -194,7 +194,8 @@ class KillAll {
   bool asked_ = false;
 };
 
-TEST(KillAllTest, REG_F60_FLT_P01_WhatWasAcknowledgedIsThereAfterFiftyKillsOfEverybody) { KillAll().run(); }
+// Covers: REG_F60 FLT_P01
+TEST(KillAllTest, WhatWasAcknowledgedIsThereAfterFiftyKillsOfEverybody) { KillAll().run(); }
 
 }  // namespace
 }  // namespace coordkit::testkit

@@ -93,7 +93,8 @@ class MirrorTest : public ::testing::Test {
   Cluster cluster_;
 };
 
-TEST_F(MirrorTest, S28_ItBeginsWithAllThereIsAndFollowsEveryChange) {
+// Covers: S-28
+TEST_F(MirrorTest, ItBeginsWithAllThereIsAndFollowsEveryChange) {
   put(1, "m/a", "1"), put(1, "other", "1");
   Mirror mirror(cluster_[2], MirrorOptions::prefix("m/"), listener_.observer());
   ASSERT_THAT(mirror.wait_ready(kPatience), IsOk());
@@ -110,7 +111,8 @@ TEST_F(MirrorTest, S28_ItBeginsWithAllThereIsAndFollowsEveryChange) {
   expect_as_stored(mirror);
 }
 
-TEST_F(MirrorTest, S28_AMirrorOfKeysThatDoNotChangeReachesTheRevisionOfTheStore) {
+// Covers: S-28
+TEST_F(MirrorTest, AMirrorOfKeysThatDoNotChangeReachesTheRevisionOfTheStore) {
   put(1, "m/a", "1");
   Mirror mirror(cluster_[2], MirrorOptions::prefix("m/"), listener_.observer());
   ASSERT_THAT(mirror.wait_ready(kPatience), IsOk());
@@ -124,7 +126,8 @@ TEST_F(MirrorTest, S28_AMirrorOfKeysThatDoNotChangeReachesTheRevisionOfTheStore)
 }
 
 // It is kept from reading until what it has not read is gone.
-TEST_F(MirrorTest, S28_WhenChangesWereMissedTheCopyIsTakenAnewAndMarked) {
+// Covers: S-28
+TEST_F(MirrorTest, WhenChangesWereMissedTheCopyIsTakenAnewAndMarked) {
   put(2, "m/gone", "1");
   MirrorOptions small = MirrorOptions::prefix("m/");
   small.room = 1 << 10;
@@ -195,7 +198,8 @@ TEST_F(MirrorTest, WithoutAMajorityItWaitsAndBeginsWhenThereIsOne) {
 }
 
 // A removed replica refuses every read at once, so the mirror waits between two of them.
-TEST_F(MirrorTest, S28_OneThatWaitsToReadAgainEndsWithItsReplicaToo) {
+// Covers: S-28
+TEST_F(MirrorTest, OneThatWaitsToReadAgainEndsWithItsReplicaToo) {
   ASSERT_THAT(cluster_[1].change_membership(MembershipChange().remove(3)).status(), IsOk());
   ASSERT_TRUE(eventually([this] { return cluster_[3].health().state == ReplicaState::Removed; }));
   const Mirror mirror(cluster_[3], MirrorOptions::prefix("m/"), listener_.observer());
@@ -293,7 +297,8 @@ TEST_F(MirrorTest, SettingsWhoseDecoderTakesLongerThanTheWaitAreNotReadyYet) {
 
 // ---- registries
 
-TEST_F(MirrorTest, S39_WhoJoinsIsFoundUntilItLeavesOrItsSessionEnds) {
+// Covers: S-39
+TEST_F(MirrorTest, WhoJoinsIsFoundUntilItLeavesOrItsSessionEnds) {
   Registry here(cluster_[1], "m/"), there(cluster_[2], "m/");
   Session one = cluster_.session(1), two = cluster_.session(2);
   Mirror mirror = Registry(cluster_[3], "m/").observe(listener_.observer());

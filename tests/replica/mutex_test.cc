@@ -54,7 +54,8 @@ TEST_F(MutexTest, WhatIsThrownCarriesTheReasonAndTheSentence) {
   }
 }
 
-TEST_F(MutexTest, S53_AMultiLockHasAllOrNone) {
+// Covers: S-53
+TEST_F(MutexTest, AMultiLockHasAllOrNone) {
   Session me = cluster_.session(1), other = cluster_.session(1);
   Mutex from(me, "from"), to(me, "to"), theirs(other, "to");
   {
@@ -90,7 +91,8 @@ TEST_F(MutexTest, AMultiLockOfWhatDoesNotGoTogetherThrows) {
 }
 
 // However many want them, each acquisition costs an acquire and a release, and no tries in between.
-TEST_F(MutexTest, S53_AMultiLockUnderContentionCostsTwoEntriesEachTime) {
+// Covers: S-53
+TEST_F(MutexTest, AMultiLockUnderContentionCostsTwoEntriesEachTime) {
   constexpr uint64_t kThreads = 4, kRounds = 25;
   std::vector<Session> sessions;
   for (uint64_t i = 0; i < kThreads; ++i) sessions.push_back(cluster_.session(1));

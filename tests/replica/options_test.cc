@@ -110,7 +110,8 @@ class OptionsTest : public ::testing::Test {
   const ReplicaOptions good_ = cluster_.options(1);
 };
 
-TEST_F(OptionsTest, FLT_A06_EachIllegalValueOfEachOptionIsListedBesideAnyOther) {
+// Covers: FLT_A06
+TEST_F(OptionsTest, EachIllegalValueOfEachOptionIsListedBesideAnyOther) {
   ASSERT_THAT(good_.validate(), IsOk());
   const std::vector<Illegal> others = {
       {"cluster is empty", [](ReplicaOptions& o) { o.cluster.clear(); }},

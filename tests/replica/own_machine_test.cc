@@ -66,7 +66,8 @@ class OwnMachineTest : public ::testing::Test {
   Cluster cluster_;
 };
 
-TEST_F(OwnMachineTest, S60_CommandsOfEveryReplicaReachItAndEveryReplicaAnswersQuestions) {
+// Covers: S-60
+TEST_F(OwnMachineTest, CommandsOfEveryReplicaReachItAndEveryReplicaAnswersQuestions) {
   open_all();
   EXPECT_EQ(propose(1, "deposit anna 10"), "10");
   EXPECT_EQ(propose(2, "deposit anna 10"), "20");
@@ -74,7 +75,8 @@ TEST_F(OwnMachineTest, S60_CommandsOfEveryReplicaReachItAndEveryReplicaAnswersQu
   for (uint64_t id = 1; id <= 3; ++id) EXPECT_EQ(balance(id, "anna"), "15") << id;
 }
 
-TEST_F(OwnMachineTest, S60_EveryReplicaHearsEveryEventInTheOrderOfTheLog) {
+// Covers: S-60
+TEST_F(OwnMachineTest, EveryReplicaHearsEveryEventInTheOrderOfTheLog) {
   open_all();
   propose(1, "deposit anna 10");
   for (const char* amount : {"1", "2", "3"}) propose(2, std::string("move anna ben ") + amount);
@@ -83,7 +85,8 @@ TEST_F(OwnMachineTest, S60_EveryReplicaHearsEveryEventInTheOrderOfTheLog) {
   }
 }
 
-TEST_F(OwnMachineTest, S60_AnAsyncCommandIsAnsweredAndMayAskForMore) {
+// Covers: S-60
+TEST_F(OwnMachineTest, AnAsyncCommandIsAnsweredAndMayAskForMore) {
   open_all();
   Received answers;
   cluster_[1].propose_async(kLedger, "deposit anna 10", {.timeout = kPatience}, [&](absl::StatusOr<ProposeResult> result) {
@@ -95,7 +98,8 @@ TEST_F(OwnMachineTest, S60_AnAsyncCommandIsAnsweredAndMayAskForMore) {
   EXPECT_THAT(answers.first(2), ElementsAre("10", "saw 10"));
 }
 
-TEST_F(OwnMachineTest, S60_AFencedWriteOfAFormerHolderChangesNothing) {
+// Covers: S-60
+TEST_F(OwnMachineTest, AFencedWriteOfAFormerHolderChangesNothing) {
   open_all();
   propose(1, "deposit anna 10");
   Session me = cluster_.session(1), other = cluster_.session(2);
@@ -122,7 +126,8 @@ TEST_F(OwnMachineTest, S60_AFencedWriteOfAFormerHolderChangesNothing) {
   EXPECT_EQ(propose(2, "move anna ben 1", {.timeout = kPatience, .fence = fenced_by(*next)}), "8");
 }
 
-TEST_F(OwnMachineTest, S60_AFenceOfAnEmptyGrantAndAnUnknownMachineAreRefusedAtTheDoor) {
+// Covers: S-60
+TEST_F(OwnMachineTest, AFenceOfAnEmptyGrantAndAnUnknownMachineAreRefusedAtTheDoor) {
   open_all();
   EXPECT_THAT(cluster_[1].propose(kLedger, "x", {.fence = fenced_by(Grant())}).status(), Is(Reason::InvalidArgument));
   EXPECT_THAT(cluster_[1].propose(MachineId(17), "x").status(), Is(Reason::Unsupported));
@@ -131,7 +136,8 @@ TEST_F(OwnMachineTest, S60_AFenceOfAnEmptyGrantAndAnUnknownMachineAreRefusedAtTh
   EXPECT_THAT(cluster_[1].propose(kLedger, std::string(2 << 20, 'x')).status(), Is(Reason::RequestTooLarge));
 }
 
-TEST_F(OwnMachineTest, S60_StateSurvivesARestartWithAndWithoutACheckpoint) {
+// Covers: S-60
+TEST_F(OwnMachineTest, StateSurvivesARestartWithAndWithoutACheckpoint) {
   for (const uint64_t entries : {uint64_t{1}, uint64_t{1} << 40}) {
     SCOPED_TRACE(entries);
     Cluster single(1);
@@ -159,7 +165,8 @@ TEST_F(OwnMachineTest, S60_StateSurvivesARestartWithAndWithoutACheckpoint) {
   }
 }
 
-TEST_F(OwnMachineTest, S60_AMachineThatIsAddedLaterStartsBlankOnEveryReplica) {
+// Covers: S-60
+TEST_F(OwnMachineTest, AMachineThatIsAddedLaterStartsBlankOnEveryReplica) {
   cluster_.open_all();
   ASSERT_THAT(cluster_[1].put("k", "v").status(), IsOk());
   for (uint64_t id = 1; id <= 3; ++id) {  // one after the other, while the others continue
@@ -183,7 +190,8 @@ class Thrower final : public StateMachine {
   uint64_t digest() const override { return 0; }
 };
 
-TEST_F(OwnMachineTest, FLT_A07_AMachineThatThrowsHaltsItsReplicaAndNamesTheEntryAndTheProcessLives) {
+// Covers: FLT_A07
+TEST_F(OwnMachineTest, AMachineThatThrowsHaltsItsReplicaAndNamesTheEntryAndTheProcessLives) {
   Cluster single(1);
   ReplicaOptions options = single.options(1);
   Received halts;
@@ -250,7 +258,8 @@ TEST_F(OwnMachineTest, WhoWaitsUntilAReplicaIsReadyDoesNotWaitForAnApplyThatStan
   EXPECT_THAT(single[1].wait_ready(0s), IsOk());
 }
 
-TEST_F(OwnMachineTest, S28_FLT_A07_WatchesAndMirrorsOfAHaltedReplicaEnd) {
+// Covers: S-28 FLT_A07
+TEST_F(OwnMachineTest, WatchesAndMirrorsOfAHaltedReplicaEnd) {
   Cluster single(1);
   ReplicaOptions options = single.options(1);
   options.machines.push_back({.id = kLedger, .make = [] { return std::make_unique<Thrower>(); }});
@@ -290,7 +299,8 @@ class Miscounter final : public StateMachine {
   uint64_t count_ = 0;
 };
 
-TEST_F(OwnMachineTest, FLT_A08_AReplicaWhoseMachineIsNotDeterministicIsReportedByAllAndStepsAside) {
+// Covers: FLT_A08
+TEST_F(OwnMachineTest, AReplicaWhoseMachineIsNotDeterministicIsReportedByAllAndStepsAside) {
   for (uint64_t id = 1; id <= 3; ++id) {
     ReplicaOptions options = cluster_.options(id);
     options.digest_entries = 128;
@@ -336,15 +346,18 @@ class BadMachineTest : public ::testing::Test {
   Cluster cluster_{1};
 };
 
-TEST_F(BadMachineTest, S60_AnIdOfCoordkitsOwn) {
+// Covers: S-60
+TEST_F(BadMachineTest, AnIdBelowSixteenIsRefused) {
   for (const uint64_t id : {0, 1, 15}) expect_refused({{.id = MachineId(id), .make = ledger}}, "from 16 up");
 }
 
-TEST_F(BadMachineTest, S60_OneIdForTwoMachines) {
+// Covers: S-60
+TEST_F(BadMachineTest, OneIdForTwoMachinesIsRefused) {
   expect_refused({{.id = kLedger, .make = ledger}, {.id = kLedger, .make = ledger}}, "machine 16 is listed twice");
 }
 
-TEST_F(BadMachineTest, S60_AFactoryThatIsMissingThrowsOrMakesNothing) {
+// Covers: S-60
+TEST_F(BadMachineTest, AFactoryThatIsMissingThrowsOrMakesNothing) {
   expect_refused({{.id = kLedger}}, "no factory");
   expect_refused({{.id = kLedger, .make = [] { return std::unique_ptr<StateMachine>(); }}}, "it returned null");
   expect_refused({{.id = kLedger, .make = []() -> std::unique_ptr<StateMachine> { throw std::runtime_error("no ledger"); }}},

@@ -44,7 +44,8 @@ TEST(OwnThreadTest, ABlockingTaskThatDoesNotBlockRunsOnTheThreadOfTheLoopInItsOr
 }
 
 // FLT_P11: a disk that stops answering in the middle of a sync blocks its own thread and nothing else.
-TEST(OwnThreadTest, FLT_P11_WhileATaskBlocksTheOtherThreadGoesOnWithTheLoop) {
+// Covers: FLT_P11
+TEST(OwnThreadTest, WhileATaskBlocksTheOtherThreadGoesOnWithTheLoop) {
   OwnThread loop(50us);
   loop.start();
   for (int round = 0; round < 3; ++round) {

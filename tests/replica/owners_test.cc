@@ -53,7 +53,8 @@ class OwnersTest : public ::testing::Test {
   Session one_, other_;
 };
 
-TEST_F(OwnersTest, S37_S49_LeadersOfTwoShardsAreCandidatesForEachOthers) {
+// Covers: S-37 S-49
+TEST_F(OwnersTest, LeadersOfTwoShardsAreCandidatesForEachOthers) {
   Election a_here(one_, "shard A"), b_here(one_, "shard B"), a_there(other_, "shard A"), b_there(other_, "shard B");
   Grant leads_a = a_here.campaign("one").value(), leads_b = b_there.campaign("other").value();
   Answer standby_b = in_a_thread([&] { return b_here.campaign("one"); });
@@ -66,7 +67,8 @@ TEST_F(OwnersTest, S37_S49_LeadersOfTwoShardsAreCandidatesForEachOthers) {
   expect_granted(standby_b);
 }
 
-TEST_F(OwnersTest, S37_S49_ALeadersThreadIsNoPartOfWhatAWorkerOfItsSessionWaitsFor) {
+// Covers: S-37 S-49
+TEST_F(OwnersTest, ALeadersThreadIsNoPartOfWhatAWorkerOfItsSessionWaitsFor) {
   Election here(one_, "scheduler"), there(other_, "scheduler");
   Grant leads = here.campaign("one").value();
   Grant works = other_.acquire("jobs").value();
@@ -80,7 +82,8 @@ TEST_F(OwnersTest, S37_S49_ALeadersThreadIsNoPartOfWhatAWorkerOfItsSessionWaitsF
   expect_granted(standby);
 }
 
-TEST_F(OwnersTest, S49_TwoThreadsOfASessionAreTwoOwners) {
+// Covers: S-49
+TEST_F(OwnersTest, TwoThreadsOfASessionAreTwoOwners) {
   Grant x = in_a_thread([&] { return one_.acquire("x"); }).get().value();
   Grant y = in_a_thread([&] { return other_.acquire("y"); }).get().value();
   Answer for_y = in_a_thread([&] { return one_.acquire("y"); });
@@ -93,7 +96,8 @@ TEST_F(OwnersTest, S49_TwoThreadsOfASessionAreTwoOwners) {
   expect_granted(for_y);
 }
 
-TEST_F(OwnersTest, S38_S49_AnotherThreadOfTheSessionWaitsInLineAndTheSameOneIsTold) {
+// Covers: S-38 S-49
+TEST_F(OwnersTest, AnotherThreadOfTheSessionWaitsInLineAndTheSameOneIsTold) {
   Grant x = one_.acquire("x").value();
   EXPECT_THAT(one_.acquire("x").status(), Is(Reason::AlreadyHeld));
   EXPECT_THAT(one_.acquire_all({{"x"}, {"y"}}).status(), Is(Reason::AlreadyHeld));
@@ -106,7 +110,8 @@ TEST_F(OwnersTest, S38_S49_AnotherThreadOfTheSessionWaitsInLineAndTheSameOneIsTo
   expect_granted(all);
 }
 
-TEST_F(OwnersTest, S49_AsynchronousAcquiresAreOwnersOfTheirOwn) {
+// Covers: S-49
+TEST_F(OwnersTest, AsynchronousAcquiresAreOwnersOfTheirOwn) {
   Grant x = asynchronously(one_, "x").get().value(), y = asynchronously(other_, "y").get().value();
   Answer for_y = asynchronously(one_, "y");
   EXPECT_TRUE(waits(for_y, "y"));
@@ -121,7 +126,8 @@ TEST_F(OwnersTest, S49_AsynchronousAcquiresAreOwnersOfTheirOwn) {
   expect_granted(again);
 }
 
-TEST_F(OwnersTest, S49_ThreadsOfTwoSessionsThatWaitForEachOtherAreADeadlockAndTheSentenceNamesTheCure) {
+// Covers: S-49
+TEST_F(OwnersTest, ThreadsOfTwoSessionsThatWaitForEachOtherAreADeadlockAndTheSentenceNamesTheCure) {
   Grant x = one_.acquire("x").value();
   Answer for_x = in_a_thread([&]() -> absl::StatusOr<Grant> {
     const absl::StatusOr<Grant> y = other_.acquire("y");
@@ -137,7 +143,8 @@ TEST_F(OwnersTest, S49_ThreadsOfTwoSessionsThatWaitForEachOtherAreADeadlockAndTh
 }
 
 // A caller that names an owner says that it is one thread of control, in elections too.
-TEST_F(OwnersTest, S37_S49_AnElectionOfANamedOwnerIsPartOfItsCircles) {
+// Covers: S-37 S-49
+TEST_F(OwnersTest, AnElectionOfANamedOwnerIsPartOfItsCircles) {
   Election here(one_, "shard", {.owner = "main"}), unchecked(one_, "shard", {.owner = "main", .no_deadlock_check = true});
   Grant jobs = one_.acquire("jobs", {.owner = "main"}).value();
   Grant leads = other_.acquire("shard", {.owner = "main"}).value();
@@ -149,7 +156,8 @@ TEST_F(OwnersTest, S37_S49_AnElectionOfANamedOwnerIsPartOfItsCircles) {
   expect_granted(for_jobs);
 }
 
-TEST_F(OwnersTest, S37_ACandidateWithdrawsWhenItsStopTokenStops) {
+// Covers: S-37
+TEST_F(OwnersTest, ACandidateWithdrawsWhenItsStopTokenStops) {
   Election here(one_, "shard"), there(other_, "shard");
   const Grant leads = here.campaign("one").value();
   std::stop_source stop;

@@ -45,7 +45,7 @@ class CallbackCallsTest : public ::testing::Test {
   CallbackCalls calls_{loop_, arrivals_.admission()};
 };
 
-TEST_F(CallbackCallsTest, OnlyInsideACallbackAndOnTheThreadOfTheRound) {
+TEST_F(CallbackCallsTest, ACallBeginsAtOnceOnlyInsideACallbackOnTheThreadOfItsRound) {
   EXPECT_FALSE(calls_.may_begin_here(Counts::No)) << "no round";
   in_round([&] {
     EXPECT_FALSE(calls_.may_begin_here(Counts::No)) << "no callback";

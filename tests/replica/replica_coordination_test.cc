@@ -28,7 +28,8 @@ class CoordinationTest : public ::testing::Test {
   Cluster cluster_;
 };
 
-TEST_F(CoordinationTest, S50_REG_F53_PermitsOfASessionAreFreeWithItAndNoMoreThanTheLimitAreHeld) {
+// Covers: S-50 REG_F53
+TEST_F(CoordinationTest, PermitsOfASessionAreFreeWithItAndNoMoreThanTheLimitAreHeld) {
   Session a = cluster_.session(1), b = cluster_.session(2);
   Semaphore here(a, "s"), there(b, "s");
   ASSERT_THAT(here.set_limit(3), IsOk());
@@ -50,7 +51,8 @@ TEST_F(CoordinationTest, S50_REG_F53_PermitsOfASessionAreFreeWithItAndNoMoreThan
   EXPECT_THAT(there.remove(), IsOk());
 }
 
-TEST_F(CoordinationTest, S59_AWaitOfEachKindIsCancelledAloneAndLeavesNothing) {
+// Covers: S-59
+TEST_F(CoordinationTest, AWaitOfEachKindIsCancelledAloneAndLeavesNothing) {
   Session a = cluster_.session(1), b = cluster_.session(2);
   Grant permits = Semaphore(a, "s").acquire({.initial_limit = 1}).value();
   ASSERT_THAT(Latch(a, "l").create(1), IsOk());
@@ -82,7 +84,8 @@ TEST_F(CoordinationTest, S59_AWaitOfEachKindIsCancelledAloneAndLeavesNothing) {
   EXPECT_THAT(cluster_[1].queue("e")->waiters, SizeIs(0));
 }
 
-TEST_F(CoordinationTest, S37_WhoMayLeadAlreadyProclaimsOrCampaigns) {
+// Covers: S-37
+TEST_F(CoordinationTest, WhoMayLeadAlreadyProclaimsOrCampaigns) {
   Election election(cluster_.session(1), "e");
   Grant leadership;
   const Token token = election.campaign_or_proclaim(leadership, "first").value();
@@ -95,7 +98,8 @@ TEST_F(CoordinationTest, S37_WhoMayLeadAlreadyProclaimsOrCampaigns) {
   EXPECT_GT(election.campaign_or_proclaim(leadership, "fourth").value(), token);
 }
 
-TEST_F(CoordinationTest, S37_ALatchAndABarrierReleaseWaitersOnOtherReplicas) {
+// Covers: S-37
+TEST_F(CoordinationTest, ALatchAndABarrierReleaseWaitersOnOtherReplicas) {
   Session a = cluster_.session(1), b = cluster_.session(2);
   Latch latch(a, "l");
   Barrier barrier(a, "b");
@@ -114,7 +118,8 @@ TEST_F(CoordinationTest, S37_ALatchAndABarrierReleaseWaitersOnOtherReplicas) {
   EXPECT_THAT(barrier.open(), Is(Reason::NotFound));
 }
 
-TEST_F(CoordinationTest, REG_F52_PartiesPassADoubleBarrierTogetherAgainAndAgain) {
+// Covers: REG_F52
+TEST_F(CoordinationTest, PartiesPassADoubleBarrierTogetherAgainAndAgain) {
   constexpr int kCycles = 5;
   std::atomic<int> inside{0};
   std::vector<std::thread> parties;
@@ -134,7 +139,8 @@ TEST_F(CoordinationTest, REG_F52_PartiesPassADoubleBarrierTogetherAgainAndAgain)
   EXPECT_EQ(inside.load(), 3 * kCycles);
 }
 
-TEST_F(CoordinationTest, S37_EveryItemOfAQueueIsAcknowledgedByOneWorker) {
+// Covers: S-37
+TEST_F(CoordinationTest, EveryItemOfAQueueIsAcknowledgedByOneWorker) {
   constexpr int kItems = 30;
   ClaimQueue producer(cluster_.session(1), "q");
   for (int i = 0; i < kItems; ++i) ASSERT_THAT(producer.enqueue(std::to_string(i), i % 3).status(), IsOk());
@@ -162,7 +168,8 @@ TEST_F(CoordinationTest, S37_EveryItemOfAQueueIsAcknowledgedByOneWorker) {
   EXPECT_EQ(producer.peek()->claimed, 0u);
 }
 
-TEST_F(CoordinationTest, S37_AnItemNeedOnlyOutliveTheStartOfItsAcknowledgement) {
+// Covers: S-37
+TEST_F(CoordinationTest, AnItemNeedOnlyOutliveTheStartOfItsAcknowledgement) {
   ClaimQueue queue(cluster_.session(1), "q");
   ASSERT_THAT(queue.enqueue("one").status(), IsOk());
   ASSERT_THAT(queue.enqueue("two").status(), IsOk());
@@ -182,7 +189,8 @@ TEST_F(CoordinationTest, S37_AnItemNeedOnlyOutliveTheStartOfItsAcknowledgement) 
   EXPECT_THAT(queue.claim({.timeout = Duration::zero()}).status(), Is(Reason::Held));
 }
 
-TEST_F(CoordinationTest, S37_APlaceNeedOnlyOutliveTheStartOfItsLeave) {
+// Covers: S-37
+TEST_F(CoordinationTest, APlaceNeedOnlyOutliveTheStartOfItsLeave) {
   DoubleBarrier here(cluster_.session(1), "d", 2), there(cluster_.session(2), "d", 2);
   std::promise<absl::StatusOr<Grant>> entered;
   there.enter_async(kPatience, [&](absl::StatusOr<Grant> place) { entered.set_value(std::move(place)); });
@@ -198,7 +206,8 @@ TEST_F(CoordinationTest, S37_APlaceNeedOnlyOutliveTheStartOfItsLeave) {
   EXPECT_THAT(left.get_future().get(), IsOk());
 }
 
-TEST_F(CoordinationTest, S37_AllocatedNumbersAreUniqueOverAllReplicas) {
+// Covers: S-37
+TEST_F(CoordinationTest, AllocatedNumbersAreUniqueOverAllReplicas) {
   std::mutex guard;
   std::set<int64_t> numbers;
   std::vector<std::thread> takers;
@@ -246,7 +255,8 @@ class Collected {
   std::shared_ptr<Place> place_ = std::make_shared<Place>();  // the last call may come after the end of the observation
 };
 
-TEST_F(CoordinationTest, S37_AnElectionIsObservedOnAnotherReplicaInOrder) {
+// Covers: S-37
+TEST_F(CoordinationTest, AnElectionIsObservedOnAnotherReplicaInOrder) {
   Collected<LeaderSeen> collected;
   Session a = cluster_.session(1), b = cluster_.session(2), onlooker = cluster_.session(3);
   const Observation observation = Election(onlooker, "e").observe(collected.observer());
@@ -282,7 +292,8 @@ Mirror announced(const Replica& replica, std::function<void()> then) {
 }
 
 // Their news is queued behind another callback, and the engine does not hear of their ends before it was run.
-TEST_F(CoordinationTest, S27_S37_NoCallOfAnObserverBeginsAfterTheEndOfItsHandle) {
+// Covers: S-27 S-37
+TEST_F(CoordinationTest, NoCallOfAnObserverBeginsAfterTheEndOfItsHandle) {
   std::atomic<int> counts{0}, batches{0}, copies{0};
   Counter counter(cluster_[1], "c");
   Kv kv(cluster_[1]);
@@ -319,7 +330,8 @@ TEST_F(CoordinationTest, S27_S37_NoCallOfAnObserverBeginsAfterTheEndOfItsHandle)
   EXPECT_THAT(kv.get("k").status(), IsOk()) << "the engine is done with that callback";
 }
 
-TEST_F(CoordinationTest, S37_AMemberIsGoneForAllWithItsSession) {
+// Covers: S-37
+TEST_F(CoordinationTest, AMemberIsGoneForAllWithItsSession) {
   Collected<GroupSeen> collected;
   Session a = cluster_.session(1), b = cluster_.session(2);
   Group here(a, "g"), there(b, "g");
@@ -339,7 +351,8 @@ TEST_F(CoordinationTest, S37_AMemberIsGoneForAllWithItsSession) {
   EXPECT_THAT(there.leave(), Is(Reason::NotFound));
 }
 
-TEST_F(CoordinationTest, REG_F31_AllOfItIsThereAfterEveryReplicaWasRestarted) {
+// Covers: REG_F31
+TEST_F(CoordinationTest, AllOfItIsThereAfterEveryReplicaWasRestarted) {
   {
     Session a = cluster_.session(1);
     ASSERT_THAT(Counter(cluster_[1], "n").add(7).status(), IsOk());

@@ -82,7 +82,8 @@ class ListsThatDifferTest : public ::testing::Test {
   Cluster cluster_;
 };
 
-TEST_F(ListsThatDifferTest, FLT_A19_TheFoundersListLeavesOutAMember) {
+// Covers: FLT_A19
+TEST_F(ListsThatDifferTest, TheFoundersListLeavesOutAMember) {
   lists_[1] = list({1, 2});
   ASSERT_NO_FATAL_FAILURE(open_all());
   says(1, 2, "it lists replica 3, which this one does not");
@@ -93,7 +94,8 @@ TEST_F(ListsThatDifferTest, FLT_A19_TheFoundersListLeavesOutAMember) {
   the_corrected_lists_serve();
 }
 
-TEST_F(ListsThatDifferTest, FLT_A19_TheFoundersListSwapsTwoAddresses) {
+// Covers: FLT_A19
+TEST_F(ListsThatDifferTest, TheFoundersListSwapsTwoAddresses) {
   lists_[1] = list({1, 2, 3});
   std::swap(lists_[1][1].address, lists_[1][2].address);
   ASSERT_NO_FATAL_FAILURE(open_all());
@@ -110,7 +112,8 @@ TEST_F(ListsThatDifferTest, FLT_A19_TheFoundersListSwapsTwoAddresses) {
   the_corrected_lists_serve();
 }
 
-TEST_F(ListsThatDifferTest, FLT_A19_TheOthersListsLeaveEachOtherOut) {
+// Covers: FLT_A19
+TEST_F(ListsThatDifferTest, TheOthersListsLeaveEachOtherOut) {
   lists_ = {{2, list({1, 2})}, {3, list({1, 3})}};
   ASSERT_NO_FATAL_FAILURE(open_all());
   says(1, 2, "it does not list replica 3 at " + address(3));

@@ -17,7 +17,8 @@ class KvTest : public ::testing::Test {
   Cluster cluster_;
 };
 
-TEST_F(KvTest, S01_S08_S14_S19_ChangesOfOneReplicaAreReadOnAllAndInThePast) {
+// Covers: S-01 S-08 S-14 S-19
+TEST_F(KvTest, ChangesOfOneReplicaAreReadOnAllAndInThePast) {
   Kv here(cluster_[1]), there(cluster_[2]);
   ASSERT_THAT(here.put("config/a", "1").status(), IsOk());
   const absl::StatusOr<TransactionResult> created =
@@ -44,7 +45,8 @@ TEST_F(KvTest, S01_S08_S14_S19_ChangesOfOneReplicaAreReadOnAllAndInThePast) {
   EXPECT_FALSE(there.get("config/a")->entry);
 }
 
-TEST_F(KvTest, S39_AKeyOfASessionGoesWithItAndItsHistoryStays) {
+// Covers: S-39
+TEST_F(KvTest, AKeyOfASessionGoesWithItAndItsHistoryStays) {
   Kv kv(cluster_[1]);
   Session session = cluster_.session(2);
   const LeaseId lease(session.id().value());
@@ -58,7 +60,8 @@ TEST_F(KvTest, S39_AKeyOfASessionGoesWithItAndItsHistoryStays) {
   EXPECT_EQ(kv.range(before)->count, 1u);
 }
 
-TEST_F(KvTest, S35_AQuotaSetOnOneReplicaHoldsOnAll) {
+// Covers: S-35
+TEST_F(KvTest, AQuotaSetOnOneReplicaHoldsOnAll) {
   KeySpace here(cluster_[1]), there(cluster_[2]);
   Kv kv(cluster_[3]);
   ASSERT_THAT(here.set_quota(100).status(), IsOk());
@@ -88,7 +91,8 @@ TEST_F(KvTest, AsynchronousCallsAreAnsweredOnceAndAClosedReplicaSaysSo) {
   EXPECT_THAT(kv.range(RangeOperation::all()).status(), Is(Reason::Closed));
 }
 
-TEST_F(KvTest, S10_EveryReplicaSeesWhatAnotherWasAnswered) {
+// Covers: S-10
+TEST_F(KvTest, EveryReplicaSeesWhatAnotherWasAnswered) {
   for (int i = 0; i < 30; ++i) {
     Kv writer(cluster_[1 + static_cast<uint64_t>(i) % 3]), reader(cluster_[1 + static_cast<uint64_t>(i + 1) % 3]);
     const absl::StatusOr<PutResult> put = writer.put("k", std::to_string(i));

@@ -48,7 +48,8 @@ class MembershipTest : public ::testing::Test {
   std::vector<MemberAddress> addresses_;
 };
 
-TEST_F(MembershipTest, FLT_M08_FLT_M10_GrowsAndShrinksWhileALockIsHeld) {
+// Covers: FLT_M08 FLT_M10
+TEST_F(MembershipTest, GrowsAndShrinksWhileALockIsHeld) {
   ASSERT_NO_FATAL_FAILURE(found());
   Session session = cluster_.session(1);
   absl::StatusOr<Grant> grant = session.acquire("billing");
@@ -130,7 +131,8 @@ TEST_F(MembershipTest, WhatAChangeWaitsForIsVisible) {
   EXPECT_THAT(ended->status(), IsOk());
 }
 
-TEST_F(MembershipTest, REG_R47_ALostDiskIsReplacedUnderTheSameId) {
+// Covers: REG_R47
+TEST_F(MembershipTest, ALostDiskIsReplacedUnderTheSameId) {
   ASSERT_NO_FATAL_FAILURE(found());
   for (const uint64_t id : {2, 3}) ASSERT_NO_FATAL_FAILURE(open(id));
   ASSERT_NO_FATAL_FAILURE(add(1, {2, 3}));
@@ -184,7 +186,8 @@ TEST_F(MembershipTest, ARemovedReplicaReturnsWithANewDirectory) {
   EXPECT_THAT(cluster_[2].wait_ready(kPatience), IsOk());
 }
 
-TEST_F(MembershipTest, S61_LeadershipMovesToWhoeverIsAskedForAndHoldsStay) {
+// Covers: S-61
+TEST_F(MembershipTest, LeadershipMovesToWhoeverIsAskedForAndHoldsStay) {
   ASSERT_NO_FATAL_FAILURE(found());
   for (const uint64_t id : {2, 3}) ASSERT_NO_FATAL_FAILURE(open(id));
   ASSERT_NO_FATAL_FAILURE(add(1, {2, 3}));
@@ -224,7 +227,8 @@ TEST_F(MembershipTest, LeadershipIsObservedFromTheOpeningOn) {
   }
 }
 
-TEST_F(MembershipTest, S61_BadWishesAreRefusedWithASentence) {
+// Covers: S-61
+TEST_F(MembershipTest, BadWishesAreRefusedWithASentence) {
   ASSERT_NO_FATAL_FAILURE(found());
   const auto refused = [&](const MembershipChange& change, MembershipOptions options = {.timeout = 2s}) {
     const absl::Status status = cluster_[1].change_membership(change, options).status();

@@ -37,7 +37,8 @@ class ReplicaSessionTest : public ::testing::Test {
   Cluster cluster_{1};
 };
 
-TEST_F(ReplicaSessionTest, S45_ASessionTellsItsDeadlineMetadataAndSecret) {
+// Covers: S-45
+TEST_F(ReplicaSessionTest, ASessionTellsItsDeadlineMetadataAndSecret) {
   absl::StatusOr<Session> me = cluster_[1].open_session({.ttl = 30s, .metadata = "host-7"});
   ASSERT_THAT(me.status(), IsOk());
   EXPECT_EQ(me->metadata(), "host-7");
@@ -50,7 +51,8 @@ TEST_F(ReplicaSessionTest, S45_ASessionTellsItsDeadlineMetadataAndSecret) {
   EXPECT_EQ(me->remaining(), 0s);
 }
 
-TEST_F(ReplicaSessionTest, S45_AProcessThatWasRestartedTakesItsSessionAndLocksOver) {
+// Covers: S-45
+TEST_F(ReplicaSessionTest, AProcessThatWasRestartedTakesItsSessionAndLocksOver) {
   SessionId id;
   std::string secret;
   Token token;
@@ -88,7 +90,8 @@ TEST_F(ReplicaSessionTest, S45_AProcessThatWasRestartedTakesItsSessionAndLocksOv
   EXPECT_THAT(grant.release(), IsOk());
 }
 
-TEST_F(ReplicaSessionTest, S45_S38_AMutexIsAnotherOwnerThanThoseThatATakenOverSessionCameWith) {
+// Covers: S-45 S-38
+TEST_F(ReplicaSessionTest, AMutexIsAnotherOwnerThanThoseThatATakenOverSessionCameWith) {
   SessionId id;
   std::string secret;
   {
@@ -110,7 +113,8 @@ TEST_F(ReplicaSessionTest, S45_S38_AMutexIsAnotherOwnerThanThoseThatATakenOverSe
   EXPECT_TRUE(jobs.try_lock_for(kPatience));
 }
 
-TEST_F(ReplicaSessionTest, S45_PermitsItemsPlacesAndMembershipsComeBackAfterARestart) {
+// Covers: S-45
+TEST_F(ReplicaSessionTest, PermitsItemsPlacesAndMembershipsComeBackAfterARestart) {
   SessionId id;
   std::string secret;
   Token claimed;
@@ -148,7 +152,8 @@ TEST_F(ReplicaSessionTest, S45_PermitsItemsPlacesAndMembershipsComeBackAfterARes
   EXPECT_THAT(semaphore.acquire({.permits = 3, .timeout = kPatience}).status(), IsOk()) << "what is dropped is given back";
 }
 
-TEST_F(ReplicaSessionTest, S40_S54_S56_AnAdministratorSeesLocksEndsADelayAndFencesByAFreeLock) {
+// Covers: S-40 S-54 S-56
+TEST_F(ReplicaSessionTest, AnAdministratorSeesLocksEndsADelayAndFencesByAFreeLock) {
   Session me = cluster_.session(1);
   absl::StatusOr<Grant> grant = me.acquire("jobs");
   ASSERT_THAT(grant.status(), IsOk());
@@ -166,7 +171,8 @@ TEST_F(ReplicaSessionTest, S40_S54_S56_AnAdministratorSeesLocksEndsADelayAndFenc
   EXPECT_EQ(seen->grants, 1u);
 }
 
-TEST_F(ReplicaSessionTest, S57_AKilledSessionIsLostAndItsLockPassesOn) {
+// Covers: S-57
+TEST_F(ReplicaSessionTest, AKilledSessionIsLostAndItsLockPassesOn) {
   Session holder = cluster_.session(1), next = cluster_.session(1);
   absl::StatusOr<Grant> grant = holder.acquire("jobs");
   ASSERT_THAT(grant.status(), IsOk());
@@ -182,7 +188,8 @@ TEST_F(ReplicaSessionTest, S57_AKilledSessionIsLostAndItsLockPassesOn) {
   EXPECT_THAT(cluster_[1].kill_session(SessionId(1)), Is(Reason::SessionNotFound));
 }
 
-TEST_F(ReplicaSessionTest, S51_AHoldEndsByItselfAfterItsLongestTime) {
+// Covers: S-51
+TEST_F(ReplicaSessionTest, AHoldEndsByItselfAfterItsLongestTime) {
   Session me = cluster_.session(1);
   absl::StatusOr<Grant> grant = me.acquire("jobs", {.max_hold = 20ms});
   ASSERT_THAT(grant.status(), IsOk());
@@ -194,7 +201,8 @@ TEST_F(ReplicaSessionTest, S51_AHoldEndsByItselfAfterItsLongestTime) {
 
 // ---- cancelling
 
-TEST_F(ReplicaSessionTest, S59_ACancelledAcquireEndsCancelledAndHoldsNothing) {
+// Covers: S-59
+TEST_F(ReplicaSessionTest, ACancelledAcquireEndsCancelledAndHoldsNothing) {
   Session me = cluster_.session(1), other = cluster_.session(1);
   absl::StatusOr<Grant> held = other.acquire("jobs");
   ASSERT_THAT(held.status(), IsOk());
@@ -209,7 +217,8 @@ TEST_F(ReplicaSessionTest, S59_ACancelledAcquireEndsCancelledAndHoldsNothing) {
   EXPECT_TRUE(cluster_[1].holders("jobs")->holders.empty());
 }
 
-TEST_F(ReplicaSessionTest, S59_ACallCancelledBeforeItsThreadSawItNeverLeaves) {
+// Covers: S-59
+TEST_F(ReplicaSessionTest, ACallCancelledBeforeItsThreadSawItNeverLeaves) {
   Session me = cluster_.session(1);
   std::promise<absl::Status> answered;
   me.acquire_async("jobs", {}, [&](absl::StatusOr<Grant> grant) { answered.set_value(grant.status()); }).cancel();
@@ -220,7 +229,8 @@ TEST_F(ReplicaSessionTest, S59_ACallCancelledBeforeItsThreadSawItNeverLeaves) {
 
 // ---- calls inside callbacks
 
-TEST_F(ReplicaSessionTest, S43_WhatACallbackCallsTakesEffectInThatOrder) {
+// Covers: S-43
+TEST_F(ReplicaSessionTest, WhatACallbackCallsTakesEffectInThatOrder) {
   Session me = cluster_.session(1);
   std::promise<std::vector<absl::Status>> answered;
   std::vector<absl::Status> seen;
@@ -247,7 +257,8 @@ TEST_F(ReplicaSessionTest, S43_WhatACallbackCallsTakesEffectInThatOrder) {
   EXPECT_THAT(me.acquire("jobs", {.timeout = kPatience}).status(), IsOk());
 }
 
-TEST_F(ReplicaSessionTest, S59_ACallbackThatAlwaysBeginsTheNextCallStopsNoOther) {
+// Covers: S-59
+TEST_F(ReplicaSessionTest, ACallbackThatAlwaysBeginsTheNextCallStopsNoOther) {
   Session me = cluster_.session(1);
   std::atomic<bool> over{false};
   std::promise<void> ended;
@@ -261,7 +272,8 @@ TEST_F(ReplicaSessionTest, S59_ACallbackThatAlwaysBeginsTheNextCallStopsNoOther)
   ended.get_future().get();
 }
 
-TEST_F(ReplicaSessionTest, S59_AStopTokenEndsABlockingAcquire) {
+// Covers: S-59
+TEST_F(ReplicaSessionTest, AStopTokenEndsABlockingAcquire) {
   Session me = cluster_.session(1), other = cluster_.session(1);
   absl::StatusOr<Grant> held = other.acquire("jobs");
   std::stop_source stop;
@@ -274,7 +286,8 @@ TEST_F(ReplicaSessionTest, S59_AStopTokenEndsABlockingAcquire) {
   EXPECT_THAT(me.acquire("jobs", {.stop = stop.get_token()}).status(), Is(Reason::Cancelled)) << "stopped before it began";
 }
 
-TEST_F(ReplicaSessionTest, S59_EveryOtherCallEndsWhenItIsCancelled) {
+// Covers: S-59
+TEST_F(ReplicaSessionTest, EveryOtherCallEndsWhenItIsCancelled) {
   std::vector<std::promise<absl::Status>> ends(6);
   const auto note = [&](size_t i) { return [&ends, i](auto answer) { ends[i].set_value(absl::Status(status_of(answer))); }; };
   Replica& replica = cluster_[1];
@@ -296,7 +309,8 @@ TEST_F(ReplicaSessionTest, S59_EveryOtherCallEndsWhenItIsCancelled) {
 
 // ---- forks
 
-TEST(ForkGuardTest, FLT_P19_OnlyTheChildIsAFork) {
+// Covers: FLT_P19
+TEST(ForkGuardTest, OnlyTheChildIsAFork) {
   const ForkGuard guard;
   EXPECT_FALSE(guard.forked());
   const pid_t child = ::fork();
@@ -324,7 +338,8 @@ int child_of(Replica& replica, Session& session, Grant& grant) {
   return wrong;
 }
 
-TEST_F(ReplicaSessionTest, LT9_FLT_P19_InAForkedChildNothingIsValidEveryCallFailsAndTheParentGoesOn) {
+// Covers: LT-9 FLT_P19
+TEST_F(ReplicaSessionTest, InAForkedChildNothingIsValidEveryCallFailsAndTheParentGoesOn) {
   Session me = cluster_.session(1);
   absl::StatusOr<Grant> grant = me.acquire("jobs");
   ASSERT_THAT(grant.status(), IsOk());
@@ -352,7 +367,8 @@ std::map<int, std::string> inherited() {
 }
 
 // Such a program may outlive the host: it kept the port, and the next start was refused.
-TEST(ProgramTest, FLT_P19_AProgramThatTheHostStartsInheritsNothingOfAReplica) {
+// Covers: FLT_P19
+TEST(ProgramTest, AProgramThatTheHostStartsInheritsNothingOfAReplica) {
   const std::map<int, std::string> before = inherited();
   Cluster cluster;
   ASSERT_NO_FATAL_FAILURE(cluster.open_all());

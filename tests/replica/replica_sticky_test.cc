@@ -21,7 +21,8 @@ class ReplicaStickyTest : public ::testing::Test {
   Cluster cluster_{1};
 };
 
-TEST_F(ReplicaStickyTest, S58_AReleasedLockIsAcquiredAgainInTheCallersThread) {
+// Covers: S-58
+TEST_F(ReplicaStickyTest, AReleasedLockIsAcquiredAgainInTheCallersThread) {
   Session me = cluster_.session(1);
   absl::StatusOr<Grant> grant = me.acquire("jobs", sticky());
   ASSERT_THAT(grant.status(), IsOk());
@@ -43,7 +44,8 @@ TEST_F(ReplicaStickyTest, S58_AReleasedLockIsAcquiredAgainInTheCallersThread) {
   EXPECT_EQ(info->holders.size(), 1u) << "the session has it still";
 }
 
-TEST_F(ReplicaStickyTest, S58_ThreadsOfTwoSessionsExcludeEachOtherAndTokensRise) {
+// Covers: S-58
+TEST_F(ReplicaStickyTest, ThreadsOfTwoSessionsExcludeEachOtherAndTokensRise) {
   std::atomic<int> inside{0};
   std::atomic<uint64_t> last{0};
   std::atomic<uint64_t> grants{0};
@@ -71,7 +73,8 @@ TEST_F(ReplicaStickyTest, S58_ThreadsOfTwoSessionsExcludeEachOtherAndTokensRise)
   EXPECT_EQ(grants, 1200u);
 }
 
-TEST_F(ReplicaStickyTest, S58_AnotherSessionGetsItWhenItAsks) {
+// Covers: S-58
+TEST_F(ReplicaStickyTest, AnotherSessionGetsItWhenItAsks) {
   Session me = cluster_.session(1), other = cluster_.session(1);
   const Token mine = me.acquire("jobs", sticky())->token();
   EXPECT_THAT(other.try_acquire("elsewhere").status(), IsOk());
@@ -81,7 +84,8 @@ TEST_F(ReplicaStickyTest, S58_AnotherSessionGetsItWhenItAsks) {
   EXPECT_THAT(me.try_acquire("jobs", sticky()).status(), Is(Reason::Held));
 }
 
-TEST_F(ReplicaStickyTest, S58_AMutexCanBeSticky) {
+// Covers: S-58
+TEST_F(ReplicaStickyTest, AMutexCanBeSticky) {
   Mutex mutex(cluster_.session(1), "jobs", {.sticky = true}), other(cluster_.session(1), "jobs");
   uint64_t last = 0;
   for (int i = 0; i < 10; ++i) {
@@ -94,7 +98,8 @@ TEST_F(ReplicaStickyTest, S58_AMutexCanBeSticky) {
   EXPECT_GT(other.token().value(), last);
 }
 
-TEST_F(ReplicaStickyTest, S54_S58_AFenceIsMetByTheNewestLocalHoldOnly) {
+// Covers: S-54 S-58
+TEST_F(ReplicaStickyTest, AFenceIsMetByTheNewestLocalHoldOnly) {
   Session me = cluster_.session(1);
   absl::StatusOr<Grant> first = me.acquire("jobs", sticky());
   ASSERT_THAT(first.status(), IsOk());
@@ -109,7 +114,8 @@ TEST_F(ReplicaStickyTest, S54_S58_AFenceIsMetByTheNewestLocalHoldOnly) {
   EXPECT_TRUE(*current);
 }
 
-TEST_F(ReplicaStickyTest, S54_S58_AFenceMadeByHandIsMetByTheNewestLocalHoldOnly) {
+// Covers: S-54 S-58
+TEST_F(ReplicaStickyTest, AFenceMadeByHandIsMetByTheNewestLocalHoldOnly) {
   Session me = cluster_.session(1);
   absl::StatusOr<Grant> first = me.acquire("jobs", sticky());
   ASSERT_THAT(first.status(), IsOk());
@@ -122,7 +128,8 @@ TEST_F(ReplicaStickyTest, S54_S58_AFenceMadeByHandIsMetByTheNewestLocalHoldOnly)
   EXPECT_THAT(cluster_[1].put("k", "4", {.fence = Fence{"jobs", second.token()}}).status(), IsOk());
 }
 
-TEST_F(ReplicaStickyTest, S58_FLT_P19_AForkedChildIsGrantedNothing) {
+// Covers: S-58 FLT_P19
+TEST_F(ReplicaStickyTest, AForkedChildIsGrantedNothing) {
   Session me = cluster_.session(1);
   EXPECT_THAT(me.acquire("jobs", sticky())->release(), IsOk());
   const pid_t child = fork();

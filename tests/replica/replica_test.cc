@@ -63,7 +63,8 @@ class LastThreadForbidden final : public Clock {
   const std::thread::id opener_ = std::this_thread::get_id();
 };
 
-TEST(OpenTest, FLT_P14_AReplicaWhoseThreadsCannotBeMadeIsNotOpenedAndLeavesNothing) {
+// Covers: FLT_P14
+TEST(OpenTest, AReplicaWhoseThreadsCannotBeMadeIsNotOpenedAndLeavesNothing) {
   Cluster cluster(1);
   ReplicaOptions options = cluster.options(1);
   options.on_event = [](const ReplicaEvent&) {};
@@ -95,7 +96,8 @@ absl::Status open_with_ever_more_descriptors(const ReplicaOptions& options) {
 }
 
 // Some of them were missed with an exception, which ended hosts, or under another name.
-TEST(OpenTest, FLT_P14_WhicheverDescriptorIsMissingAReplicaIsNotOpenedAndSaysSo) {
+// Covers: FLT_P14
+TEST(OpenTest, WhicheverDescriptorIsMissingAReplicaIsNotOpenedAndSaysSo) {
   Cluster cluster(1);
   const Folder folder;
   ReplicaOptions options = cluster.options(1);
@@ -104,7 +106,8 @@ TEST(OpenTest, FLT_P14_WhicheverDescriptorIsMissingAReplicaIsNotOpenedAndSaysSo)
 }
 
 // A replica that could not ask took it for a dead one's.
-TEST(OpenTest, FLT_P14_AnAdminSocketAtWhichSomebodyListensIsLeftAlone) {
+// Covers: FLT_P14
+TEST(OpenTest, AnAdminSocketAtWhichSomebodyListensIsLeftAlone) {
   Cluster cluster(1), other(1);
   const Folder folder;
   ReplicaOptions options = other.options(1);
@@ -116,7 +119,8 @@ TEST(OpenTest, FLT_P14_AnAdminSocketAtWhichSomebodyListensIsLeftAlone) {
   EXPECT_TRUE(LocalStream::connect(options.admin_socket));
 }
 
-TEST(OpenTest, FLT_D04_ALimitOfTheSizeOfFilesEndsNoProcessAndLosesNothing) {
+// Covers: FLT_D04
+TEST(OpenTest, ALimitOfTheSizeOfFilesEndsNoProcessAndLosesNothing) {
   Cluster cluster(1);
   absl::Status opened;
   {
@@ -284,7 +288,8 @@ TEST_F(ReplicaTest, ThreadsThatShareAMutexExcludeEachOther) {
   mutex.unlock();
 }
 
-TEST_F(ReplicaTest, S46_AGrantIsConvertedWithoutWaiting) {
+// Covers: S-46
+TEST_F(ReplicaTest, AGrantIsConvertedWithoutWaiting) {
   Session me = cluster_.session(2), other = cluster_.session(3);
   absl::StatusOr<Grant> grant = me.acquire("table");
   ASSERT_THAT(grant.status(), IsOk());
@@ -500,7 +505,8 @@ TEST_F(ReplicaTest, CloseEndsEveryCallUnderWay) {
   EXPECT_THAT(cluster_[2].close(), IsOk());  // again
 }
 
-TEST_F(ReplicaTest, FLT_A03_WhoeverCancelsOrLetsGoWhileTheReplicaClosesWaitsForNothing) {
+// Covers: FLT_A03
+TEST_F(ReplicaTest, WhoeverCancelsOrLetsGoWhileTheReplicaClosesWaitsForNothing) {
   Session holder = cluster_.session(1);
   Session waiter = cluster_.session(2);
   absl::StatusOr<Grant> grant = holder.acquire("billing");
@@ -525,7 +531,8 @@ TEST_F(ReplicaTest, FLT_A03_WhoeverCancelsOrLetsGoWhileTheReplicaClosesWaitsForN
   EXPECT_THAT(answered.get_future().get(), Is(Reason::Stopped));
 }
 
-TEST_F(ReplicaTest, FLT_A03_WhoeverBeginsACallWhileTheReplicaClosesWaitsForNoCallback) {
+// Covers: FLT_A03
+TEST_F(ReplicaTest, WhoeverBeginsACallWhileTheReplicaClosesWaitsForNoCallback) {
   Session holder = cluster_.session(1);
   Session waiter = cluster_.session(2);
   absl::StatusOr<Grant> grant = holder.acquire("billing");
@@ -546,7 +553,8 @@ TEST_F(ReplicaTest, FLT_A03_WhoeverBeginsACallWhileTheReplicaClosesWaitsForNoCal
   }
 }
 
-TEST_F(ReplicaTest, FLT_A03_NothingRunsAfterTheCloseOfTheSecondToCloseEither) {
+// Covers: FLT_A03
+TEST_F(ReplicaTest, NothingRunsAfterTheCloseOfTheSecondToCloseEither) {
   std::promise<void> lost;
   std::atomic<bool> over{false};
   const auto on_phase = [&](SessionPhase phase) {
@@ -564,7 +572,8 @@ TEST_F(ReplicaTest, FLT_A03_NothingRunsAfterTheCloseOfTheSecondToCloseEither) {
   EXPECT_THAT(first.get(), IsOk());
 }
 
-TEST_F(ReplicaTest, FLT_A01_ACallbackOfAClosedReplicaWaitsForNothingEither) {
+// Covers: FLT_A01
+TEST_F(ReplicaTest, ACallbackOfAClosedReplicaWaitsForNothingEither) {
   ASSERT_THAT(cluster_[1].close(), IsOk());
   std::vector<absl::Status> refused;
   cluster_[1].put_async("k", "v", {}, [&](const absl::StatusOr<PutResult>& put) {
@@ -656,7 +665,8 @@ TEST_F(ReplicaTest, AsyncAcquireAndReleaseEndOnce) {
 }
 
 // Nobody wants the answer; all that was asked for happens, and a grant that nobody takes is given back.
-TEST_F(ReplicaTest, FLT_A01_AnEmptyCallbackIsToldNothing) {
+// Covers: FLT_A01
+TEST_F(ReplicaTest, AnEmptyCallbackIsToldNothing) {
   cluster_[1].put_async("color", "green", {}, {});
   cluster_[1].open_session_async({}, {});
   Session me = cluster_.session(1);
@@ -708,7 +718,8 @@ std::unique_ptr<Replica> open_mortal(ReplicaOptions options, std::promise<void>&
   return replica.ok() ? *std::move(replica) : nullptr;
 }
 
-TEST(ReplicaAloneTest, FLT_A01_AReplicaDestroyedInAnAsyncCallbackIsClosedSoonAfterwards) {
+// Covers: FLT_A01
+TEST(ReplicaAloneTest, AReplicaDestroyedInAnAsyncCallbackIsClosedSoonAfterwards) {
   Cluster cluster(1);
   std::promise<void> gone, begun;
   std::unique_ptr<Replica> replica = open_mortal(cluster.options(1), gone);
@@ -722,7 +733,8 @@ TEST(ReplicaAloneTest, FLT_A01_AReplicaDestroyedInAnAsyncCallbackIsClosedSoonAft
   EXPECT_THAT(Replica::open(cluster.options(1)).status(), IsOk());
 }
 
-TEST(ReplicaAloneTest, FLT_A01_InAnAnnouncementAReplicaIsDestroyedAndOpenedAgain) {
+// Covers: FLT_A01
+TEST(ReplicaAloneTest, InAnAnnouncementAReplicaIsDestroyedAndOpenedAgain) {
   Cluster cluster(1);
   std::promise<void> gone;
   std::promise<std::unique_ptr<Replica>> opened;
@@ -739,7 +751,8 @@ TEST(ReplicaAloneTest, FLT_A01_InAnAnnouncementAReplicaIsDestroyedAndOpenedAgain
   gone.get_future().wait();
 }
 
-TEST(ReplicaAloneTest, FLT_A03_WhoClosesWaitsForTheAnnouncementThatClosedBefore) {
+// Covers: FLT_A03
+TEST(ReplicaAloneTest, WhoClosesWaitsForTheAnnouncementThatClosedBefore) {
   Cluster cluster(1);
   std::promise<Replica*> opened;
   std::promise<void> closed;
@@ -759,7 +772,8 @@ TEST(ReplicaAloneTest, FLT_A03_WhoClosesWaitsForTheAnnouncementThatClosedBefore)
   EXPECT_TRUE(over);
 }
 
-TEST(ReplicaAloneTest, S62_WithoutTheOthersItSaysWhomItWaitsFor) {
+// Covers: S-62
+TEST(ReplicaAloneTest, WithoutTheOthersItSaysWhomItWaitsFor) {
   Cluster cluster(3);
   cluster.open(1);
   const absl::Status ready = cluster[1].wait_ready(100ms);

@@ -3,7 +3,8 @@
 namespace coordkit::testkit {
 namespace {
 
-TEST(RotationTest, FLT_S11_AThousandRotationsUnderLoadFailNoCall) { rotate_under_load(1000); }
+// Covers: FLT_S11
+TEST(RotationTest, AThousandRotationsUnderLoadFailNoCall) { rotate_under_load(1000); }
 
 }  // namespace
 }  // namespace coordkit::testkit

@@ -3,7 +3,8 @@
 namespace coordkit::testkit {
 namespace {
 
-TEST(RotationTest, FLT_S11_AHundredRotationsUnderLoadFailNoCall) { rotate_under_load(100); }
+// Covers: FLT_S11
+TEST(RotationTest, AHundredRotationsUnderLoadFailNoCall) { rotate_under_load(100); }
 
 }  // namespace
 }  // namespace coordkit::testkit

@@ -95,11 +95,11 @@ class ScrubberTest : public ::testing::Test {
 };
 
 // A start would refuse a rotten checkpoint: a running replica meets it within a day, and writes it again.
-TEST_F(ScrubberTest, FLT_D08_FLT_D06_ByDefaultBothAreReadSevenTimesAWeek) {
-  EXPECT_EQ(24h * 7 / ReplicaOptions().scrub_every, 7);
-}
+// Covers: FLT_D08 FLT_D06
+TEST_F(ScrubberTest, ByDefaultBothAreReadSevenTimesAWeek) { EXPECT_EQ(24h * 7 / ReplicaOptions().scrub_every, 7); }
 
-TEST_F(ScrubberTest, FLT_D08_FLT_D06_EachIntervalReadsTheCheckpointAndThenTheLog) {
+// Covers: FLT_D08 FLT_D06
+TEST_F(ScrubberTest, EachIntervalReadsTheCheckpointAndThenTheLog) {
   Scrubber scrubber(state_, log_, {.every = 1ns, .bytes_per_second = 1 << 20}, [](EngineInput) {});
   ASSERT_TRUE(counted_.wait_for_logs(7));
   scrubber.stop();

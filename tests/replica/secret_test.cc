@@ -18,7 +18,8 @@ ReplicaOptions with_secret(ReplicaOptions options, std::string_view secret) {
   return options;
 }
 
-TEST(SecretTest, FLT_S03_WhoSharesASecretFoundsAClusterAndWorks) {
+// Covers: FLT_S03
+TEST(SecretTest, WhoSharesASecretFoundsAClusterAndWorks) {
   Cluster cluster;
   for (uint64_t id = 1; id <= 3; ++id) ASSERT_NO_FATAL_FAILURE(cluster.open(with_secret(cluster.options(id), kSecret)));
   for (uint64_t id = 1; id <= 3; ++id) ASSERT_THAT(cluster[id].wait_ready(kPatience), IsOk());
@@ -26,7 +27,8 @@ TEST(SecretTest, FLT_S03_WhoSharesASecretFoundsAClusterAndWorks) {
   EXPECT_THAT(session.acquire("lock", {.timeout = kPatience}).status(), IsOk());
 }
 
-TEST(SecretTest, FLT_S03_AnotherOrAMissingSecretIsAWarningOnBothSidesWithoutTheSecret) {
+// Covers: FLT_S03
+TEST(SecretTest, AnotherOrAMissingSecretIsAWarningOnBothSidesWithoutTheSecret) {
   Cluster cluster;
   for (const uint64_t id : {1, 2}) ASSERT_NO_FATAL_FAILURE(cluster.open(with_secret(cluster.options(id), kSecret)));
   const auto warns = [&](uint64_t id) {

@@ -59,7 +59,8 @@ struct SpoiledDiskTest : ::testing::Test {
   }
 };
 
-TEST_F(SpoiledDiskTest, FLT_D08_AScrubFindsARottenCheckpointAndItIsWrittenAnew) {
+// Covers: FLT_D08
+TEST_F(SpoiledDiskTest, AScrubFindsARottenCheckpointAndItIsWrittenAnew) {
   ASSERT_NO_FATAL_FAILURE(open());
   ASSERT_NO_FATAL_FAILURE(put(0, 50));
   EXPECT_THAT(cluster[1].scrub_now(), IsOk());
@@ -74,7 +75,8 @@ TEST_F(SpoiledDiskTest, FLT_D08_AScrubFindsARottenCheckpointAndItIsWrittenAnew) 
   expect_keys(70);
 }
 
-TEST_F(SpoiledDiskTest, FLT_D15_AStateThatIsRemovedIsWrittenAnewBeforeAnyLogGoes) {
+// Covers: FLT_D15
+TEST_F(SpoiledDiskTest, AStateThatIsRemovedIsWrittenAnewBeforeAnyLogGoes) {
   ASSERT_NO_FATAL_FAILURE(open());
   ASSERT_NO_FATAL_FAILURE(put(0, 20));
   std::filesystem::remove_all(data / "state");
@@ -85,7 +87,8 @@ TEST_F(SpoiledDiskTest, FLT_D15_AStateThatIsRemovedIsWrittenAnewBeforeAnyLogGoes
   expect_keys(60);
 }
 
-TEST_F(SpoiledDiskTest, FLT_D06_AScrubFindsRottenEntriesAndACheckpointTakesTheirPlace) {
+// Covers: FLT_D06
+TEST_F(SpoiledDiskTest, AScrubFindsRottenEntriesAndACheckpointTakesTheirPlace) {
   ReplicaOptions options = small();
   options.checkpoint_entries = 1000;  // what rots is only in the log
   ASSERT_NO_FATAL_FAILURE(cluster.open(options));
@@ -108,7 +111,8 @@ TEST_F(SpoiledDiskTest, FLT_D06_AScrubFindsRottenEntriesAndACheckpointTakesTheir
 }
 
 // A restart reads this first, and nothing else before.
-TEST_F(SpoiledDiskTest, FLT_D06_AScrubWritesASpoiledHeaderOfASegmentAgainAndReportsIt) {
+// Covers: FLT_D06
+TEST_F(SpoiledDiskTest, AScrubWritesASpoiledHeaderOfASegmentAgainAndReportsIt) {
   std::mutex mutex;
   std::condition_variable changed;
   std::string reported;
@@ -157,7 +161,8 @@ TEST_F(SpoiledDiskTest, FLT_D06_AScrubWritesASpoiledHeaderOfASegmentAgainAndRepo
 }
 
 // Without a restart of the process: everything the halted replica had open is closed.
-TEST_F(SpoiledDiskTest, FLT_D15_AReplicaThatHaltedIsOpenedAgainInTheSameProcess) {
+// Covers: FLT_D15
+TEST_F(SpoiledDiskTest, AReplicaThatHaltedIsOpenedAgainInTheSameProcess) {
   ASSERT_NO_FATAL_FAILURE(open());
   ASSERT_NO_FATAL_FAILURE(put(0, 20));
   const auto kept = data.parent_path() / "kept";

@@ -39,7 +39,8 @@ class Gate {
 };
 
 // Whichever of them leads: the loop's own thread hangs in the sync, and its callers are answered all the same.
-TEST(StalledDiskTest, FLT_P11_CallersAreAnsweredWhileASyncOfTheirReplicaNeverEnds) {
+// Covers: FLT_P11
+TEST(StalledDiskTest, CallersAreAnsweredWhileASyncOfTheirReplicaNeverEnds) {
   std::array<Gate, 3> gates;
   Cluster cluster;
   for (uint64_t id = 1; id <= 3; ++id) {

@@ -203,7 +203,8 @@ TEST_F(StmTest, BadInputAndAFenceAreRefusedWithoutEffect) {
 }
 
 // The sum never changes, for any reader at any time, and nothing is lost.
-TEST_F(StmTest, INV_K02_TransfersOfAllReplicasAddUp) {
+// Covers: INV_K02
+TEST_F(StmTest, TransfersOfAllReplicasAddUp) {
   constexpr int kAccounts = 4;
   for (int i = 0; i < kAccounts; ++i) put("account/" + std::to_string(i), "100");
   const auto account = [](int i) { return "account/" + std::to_string(i % kAccounts); };
@@ -239,7 +240,8 @@ TEST_F(StmTest, INV_K02_TransfersOfAllReplicasAddUp) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_F(StmTest, S37_IdsComeInBlocksAndNoneTwice) {
+// Covers: S-37
+TEST_F(StmTest, IdsComeInBlocksAndNoneTwice) {
   IdAllocator one(cluster_[1], "ids", 10), two(cluster_[2], "ids", 10);
   std::vector<int64_t> ids;
   std::mutex mutex;
@@ -265,7 +267,8 @@ TEST_F(StmTest, S37_IdsComeInBlocksAndNoneTwice) {
   EXPECT_THAT(one.next().status(), Is(Reason::Closed));
 }
 
-TEST_F(StmTest, S37_IdsGoUpToTheLastNumberThereIs) {
+// Covers: S-37
+TEST_F(StmTest, IdsGoUpToTheLastNumberThereIs) {
   constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
   Counter counter(cluster_[1], "ids");
   ASSERT_THAT(counter.set(kLast - 2).status(), IsOk());
@@ -276,7 +279,8 @@ TEST_F(StmTest, S37_IdsGoUpToTheLastNumberThereIs) {
   EXPECT_EQ(counter.get().value(), kLast);
 }
 
-TEST_F(StmTest, FLT_A01_AnIdWithinACallbackNeitherFetchesABlockNorWaitsForWhoDoes) {
+// Covers: FLT_A01
+TEST_F(StmTest, AnIdWithinACallbackNeitherFetchesABlockNorWaitsForWhoDoes) {
   IdAllocator ids(cluster_[1], "ids", 2);
   const auto next_in_a_callback = [&] {
     std::promise<absl::StatusOr<int64_t>> next;

@@ -159,7 +159,8 @@ class ThrowingPartsTest : public ::testing::Test {
   Thrower log_, state_, transport_;
 };
 
-TEST_F(ThrowingPartsTest, FLT_A13_AStoreThatThrowsHaltsItsReplicaAndTheProcessLives) {
+// Covers: FLT_A13
+TEST_F(ThrowingPartsTest, AStoreThatThrowsHaltsItsReplicaAndTheProcessLives) {
   for (const auto& [thrower, where] : std::vector<std::pair<Thrower*, std::string>>{
            {&log_, "defer"}, {&log_, "perform_deferred"}, {&log_, "compact"}, {&state_, "commit"}}) {
     SCOPED_TRACE(where);
@@ -173,7 +174,8 @@ TEST_F(ThrowingPartsTest, FLT_A13_AStoreThatThrowsHaltsItsReplicaAndTheProcessLi
   }
 }
 
-TEST_F(ThrowingPartsTest, FLT_A13_AScrubOrABackupThatMeetsAThrowingStoreIsAnsweredWithIt) {
+// Covers: FLT_A13
+TEST_F(ThrowingPartsTest, AScrubOrABackupThatMeetsAThrowingStoreIsAnsweredWithIt) {
   const std::unique_ptr<Replica> replica = ready(options());
   ASSERT_THAT(replica->put("color", "green").status(), IsOk());
   state_.arm("scrub");
@@ -189,7 +191,8 @@ TEST_F(ThrowingPartsTest, FLT_A13_AScrubOrABackupThatMeetsAThrowingStoreIsAnswer
   EXPECT_THAT(reason_of_halt(*replica), HasSubstr("log store threw in scrub(): out of ink"));
 }
 
-TEST_F(ThrowingPartsTest, FLT_A13_APartThatThrowsWhenItIsOpenedIsTheErrorOfTheOpen) {
+// Covers: FLT_A13
+TEST_F(ThrowingPartsTest, APartThatThrowsWhenItIsOpenedIsTheErrorOfTheOpen) {
   for (const auto& [thrower, where] : std::vector<std::pair<Thrower*, std::string>>{
            {&log_, "checkpointed"}, {&log_, "open"}, {&state_, "open"}, {&state_, "view"}, {&transport_, "start"}}) {
     SCOPED_TRACE(where);
@@ -202,7 +205,8 @@ TEST_F(ThrowingPartsTest, FLT_A13_APartThatThrowsWhenItIsOpenedIsTheErrorOfTheOp
   }
 }
 
-TEST_F(ThrowingPartsTest, FLT_A13_ATransportThatThrowsLosesFramesAndTheReplicaGoesOn) {
+// Covers: FLT_A13
+TEST_F(ThrowingPartsTest, ATransportThatThrowsLosesFramesAndTheReplicaGoesOn) {
   std::atomic<bool> told{false};
   std::vector<std::unique_ptr<Replica>> replicas;
   for (uint64_t id = 1; id <= 3; ++id) {
@@ -228,7 +232,8 @@ TEST_F(ThrowingPartsTest, FLT_A13_ATransportThatThrowsLosesFramesAndTheReplicaGo
   EXPECT_THAT(replicas[0]->close(), IsOk());
 }
 
-TEST_F(ThrowingPartsTest, FLT_A13_FilesThatThrowAreADiskThatAnswersWithErrors) {
+// Covers: FLT_A13
+TEST_F(ThrowingPartsTest, FilesThatThrowAreADiskThatAnswersWithErrors) {
   Cluster cluster(1);
   Thrower files;
   const auto with_files = [&] {

@@ -85,7 +85,8 @@ class ThrowingTest : public ::testing::Test {
   Cluster cluster_{1};
 };
 
-TEST_F(ThrowingTest, FLT_A13_OnLeadershipThatThrowsIsToldOnceEachTimeAndCountedInHealth) {
+// Covers: FLT_A13
+TEST_F(ThrowingTest, OnLeadershipThatThrowsIsToldOnceEachTimeAndCountedInHealth) {
   std::atomic<size_t> calls = 0;
   ReplicaOptions made = options();
   made.on_leadership = [&](const raft::Leadership&) {
@@ -100,7 +101,8 @@ TEST_F(ThrowingTest, FLT_A13_OnLeadershipThatThrowsIsToldOnceEachTimeAndCountedI
   EXPECT_EQ(errors_.first(calls).size(), calls);
 }
 
-TEST_F(ThrowingTest, FLT_A13_AnAsyncCallbackThatThrowsLeavesTheEngineRunning) {
+// Covers: FLT_A13
+TEST_F(ThrowingTest, AnAsyncCallbackThatThrowsLeavesTheEngineRunning) {
   open(options());
   cluster_[1].put_async("k", "v", {}, [](absl::StatusOr<PutResult>) { throw std::runtime_error("no"); });
   errors_.first(1);
@@ -116,14 +118,16 @@ TEST_F(ThrowingTest, FLT_A13_AnAsyncCallbackThatThrowsLeavesTheEngineRunning) {
   EXPECT_THAT(me.acquire("billing", {.timeout = kPatience}).status(), IsOk()) << "the grant without a taker was released";
 }
 
-TEST_F(ThrowingTest, FLT_A13_AChangeOfMembersWhoseCallbackThrowsIsDone) {
+// Covers: FLT_A13
+TEST_F(ThrowingTest, AChangeOfMembersWhoseCallbackThrowsIsDone) {
   open(options());
   cluster_[1].change_membership_async({}, {}, [](absl::StatusOr<Index>) { throw std::runtime_error("no"); });
   errors_.first(1);
   expect_it_lives();
 }
 
-TEST_F(ThrowingTest, FLT_A13_AnObserverThatThrowsIsToldOfWhatComesNext) {
+// Covers: FLT_A13
+TEST_F(ThrowingTest, AnObserverThatThrowsIsToldOfWhatComesNext) {
   open(options());
   std::promise<void> second;
   std::atomic<int> events = 0;
@@ -146,7 +150,8 @@ TEST_F(ThrowingTest, FLT_A13_AnObserverThatThrowsIsToldOfWhatComesNext) {
   expect_it_lives();
 }
 
-TEST_F(ThrowingTest, FLT_A13_SettingsWhoseDecoderThrowsAreAProblemUntilItDoesNot) {
+// Covers: FLT_A13
+TEST_F(ThrowingTest, SettingsWhoseDecoderThrowsAreAProblemUntilItDoesNot) {
   open(options());
   const auto decode = [](const MirrorEntries& all) -> absl::StatusOr<size_t> {
     if (all.empty()) throw std::runtime_error("nothing is set");
@@ -163,7 +168,8 @@ TEST_F(ThrowingTest, FLT_A13_SettingsWhoseDecoderThrowsAreAProblemUntilItDoesNot
   EXPECT_EQ(*config.current(), 1u);
 }
 
-TEST_F(ThrowingTest, FLT_A13_ASessionsPhaseCallbackAndAMachinesEventsMayThrow) {
+// Covers: FLT_A13
+TEST_F(ThrowingTest, ASessionsPhaseCallbackAndAMachinesEventsMayThrow) {
   ReplicaOptions made = options();
   made.machines[0].on_event = [](const OwnEvent& event) { throw std::runtime_error(event.bytes); };
   open(std::move(made));
@@ -179,7 +185,8 @@ TEST_F(ThrowingTest, FLT_A13_ASessionsPhaseCallbackAndAMachinesEventsMayThrow) {
   expect_it_lives();
 }
 
-TEST_F(ThrowingTest, FLT_A07_AQueryThatThrowsIsItsAskersErrorAndNobodyElses) {
+// Covers: FLT_A07
+TEST_F(ThrowingTest, AQueryThatThrowsIsItsAskersErrorAndNobodyElses) {
   open(options());
   const absl::Status refused = cluster_[1].query(kOwn, "throw").status();
   EXPECT_THAT(refused, Is(Reason::HostThrew));
@@ -194,7 +201,8 @@ TEST_F(ThrowingTest, FLT_A07_AQueryThatThrowsIsItsAskersErrorAndNobodyElses) {
   expect_it_lives();
 }
 
-TEST_F(ThrowingTest, FLT_A13_AnErrorHookThatThrowsIsCountedAndNotToldOfItself) {
+// Covers: FLT_A13
+TEST_F(ThrowingTest, AnErrorHookThatThrowsIsCountedAndNotToldOfItself) {
   ReplicaOptions made = options();
   std::atomic<int> calls = 0;
   made.on_error = [&](const absl::Status&) {
@@ -212,14 +220,16 @@ TEST_F(ThrowingTest, FLT_A13_AnErrorHookThatThrowsIsCountedAndNotToldOfItself) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(ThrowingTest, FLT_A13_ACallbackThatThrowsAfterCloseIsOnlyReported) {
+// Covers: FLT_A13
+TEST_F(ThrowingTest, ACallbackThatThrowsAfterCloseIsOnlyReported) {
   open(options());
   ASSERT_THAT(cluster_[1].close(), IsOk());
   cluster_[1].put_async("k", "v", {}, [](absl::StatusOr<PutResult>) { throw std::runtime_error("late"); });
   EXPECT_THAT(errors_.first(1), ElementsAre("the callback of an asynchronous call threw: late"));
 }
 
-TEST_F(ThrowingTest, FLT_A13_AFactoryThatThrowsAnythingIsASentenceOfOpen) {
+// Covers: FLT_A13
+TEST_F(ThrowingTest, AFactoryThatThrowsAnythingIsASentenceOfOpen) {
   ReplicaOptions made = options();
   made.machines[0].make = []() -> std::unique_ptr<StateMachine> { throw 42; };
   const absl::Status refused = Replica::open(std::move(made)).status();

@@ -14,14 +14,16 @@ bool warns(Replica& replica, const std::string& part) {
   return std::any_of(warnings.begin(), warnings.end(), [&](const std::string& one) { return one.find(part) != one.npos; });
 }
 
-TEST(TlsTest, FLT_S10_WhoHasCertificatesFoundsAClusterAndWorks) {
+// Covers: FLT_S10
+TEST(TlsTest, WhoHasCertificatesFoundsAClusterAndWorks) {
   TlsCluster tls;
   ASSERT_NO_FATAL_FAILURE(tls.open_all());
   Session session = tls.cluster.session(3);
   EXPECT_THAT(session.acquire("lock", {.timeout = kPatience}).status(), IsOk());
 }
 
-TEST(TlsTest, FLT_S10_WhoSpeaksPlainTextIsRefusedWarnedOfAndCounted) {
+// Covers: FLT_S10
+TEST(TlsTest, WhoSpeaksPlainTextIsRefusedWarnedOfAndCounted) {
   TlsCluster tls;
   ASSERT_NO_FATAL_FAILURE(tls.open_all());  // initialization needs all members
   tls.cluster.close(3);
@@ -36,7 +38,8 @@ TEST(TlsTest, FLT_S10_WhoSpeaksPlainTextIsRefusedWarnedOfAndCounted) {
   EXPECT_THAT(tls.cluster[3].reload_tls(), Is(Reason::Unsupported));
 }
 
-TEST(TlsTest, FLT_A06_FilesThatCannotBeUsedAreRefusedAtTheOpeningAndNothingIsTouched) {
+// Covers: FLT_A06
+TEST(TlsTest, FilesThatCannotBeUsedAreRefusedAtTheOpeningAndNothingIsTouched) {
   TlsCluster tls;
   ReplicaOptions options = tls.options(1);
   std::get<Tls>(options.security).key = "";
@@ -48,7 +51,8 @@ TEST(TlsTest, FLT_A06_FilesThatCannotBeUsedAreRefusedAtTheOpeningAndNothingIsTou
   ASSERT_NO_FATAL_FAILURE(tls.open_all());
 }
 
-TEST(TlsTest, FLT_S11_FilesOfRelativePathsAreReadAgainFromAnotherDirectory) {
+// Covers: FLT_S11
+TEST(TlsTest, FilesOfRelativePathsAreReadAgainFromAnotherDirectory) {
   TlsCluster tls;
   ReplicaOptions options = tls.options(1);
   Tls& files = std::get<Tls>(options.security);
@@ -63,7 +67,8 @@ TEST(TlsTest, FLT_S11_FilesOfRelativePathsAreReadAgainFromAnotherDirectory) {
   EXPECT_THAT(tls.cluster[1].reload_tls(), IsOk());
 }
 
-TEST(TlsTest, FLT_S11_CertificatesAndAuthorityAreExchangedUnderLoadWithoutAFailedCall) {
+// Covers: FLT_S11
+TEST(TlsTest, CertificatesAndAuthorityAreExchangedUnderLoadWithoutAFailedCall) {
   TlsCluster tls;
   ASSERT_NO_FATAL_FAILURE(tls.open_all());
   Callers callers(tls.cluster);

@@ -232,7 +232,8 @@ TEST_F(TurnLoopTest, TheEndIsWaitedForAndNothingRunsAfterIt) {
   EXPECT_FALSE(loop_.runs_here());
 }
 
-TEST_F(TurnLoopTest, FLT_A17_AnExecutorThatRunsNothingIsNotWaitedForAtTheEnd) {
+// Covers: FLT_A17
+TEST_F(TurnLoopTest, AnExecutorThatRunsNothingIsNotWaitedForAtTheEnd) {
   loop_.begin();
   bool in_a_round = false;
   loop_.end([&] { in_a_round = loop_.runs_here(); }, 1ms);
@@ -241,7 +242,8 @@ TEST_F(TurnLoopTest, FLT_A17_AnExecutorThatRunsNothingIsNotWaitedForAtTheEnd) {
   EXPECT_EQ(rounds_, 0);
 }
 
-TEST_F(TurnLoopTest, FLT_A17_TheEndRunsHereWhereTheExecutorWaitsForThisThread) {
+// Covers: FLT_A17
+TEST_F(TurnLoopTest, TheEndRunsHereWhereTheExecutorWaitsForThisThread) {
   executor_->here = true;
   loop_.begin();
   executor_->run_one();
@@ -288,7 +290,8 @@ TEST(TurnLoopTimeTest, ARoundIsOwedFromTheWakeToItsEnd) {
   EXPECT_EQ(loop.owed(), 4s);
 }
 
-TEST(TurnLoopOnAStoppedExecutor, FLT_A13_EveryRoundRunsSomewhereElseOnceAndTheEndComes) {
+// Covers: FLT_A13
+TEST(TurnLoopOnAStoppedExecutor, EveryRoundRunsSomewhereElseOnceAndTheEndComes) {
   const auto executor = std::make_shared<Stopped>();
   std::atomic<int> rounds{0}, told{0};
   std::atomic<bool> running{false};
@@ -354,7 +357,8 @@ class StarvedLoopTest : public ::testing::Test {
   TurnLoop loop_{executor_, [this] { return ++rounds_, Duration(1h); }, {}, system_clock(), TurnLoop::Elsewhere::Never};
 };
 
-TEST_F(StarvedLoopTest, FLT_A18_ABeginningWithoutMemoryIsTriedAgain) {
+// Covers: FLT_A18
+TEST_F(StarvedLoopTest, ABeginningWithoutMemoryIsTriedAgain) {
   executor_->refused = 3;
   loop_.begin();
   EXPECT_EQ(executor_->refused, 0);
@@ -362,7 +366,8 @@ TEST_F(StarvedLoopTest, FLT_A18_ABeginningWithoutMemoryIsTriedAgain) {
   EXPECT_EQ(rounds_, 1);
 }
 
-TEST_F(StarvedLoopTest, FLT_A18_ABeginningWithoutMemoryForASecondIsRefusedForGood) {
+// Covers: FLT_A18
+TEST_F(StarvedLoopTest, ABeginningWithoutMemoryForASecondIsRefusedForGood) {
   executor_->refused = std::numeric_limits<int>::max();
   EXPECT_THROW(loop_.begin(), std::bad_alloc);
   EXPECT_FALSE(loop_.begun());
@@ -372,7 +377,8 @@ TEST_F(StarvedLoopTest, FLT_A18_ABeginningWithoutMemoryForASecondIsRefusedForGoo
   EXPECT_EQ(rounds_, 0);
 }
 
-TEST_F(StarvedLoopTest, FLT_A18_AWakeWithoutMemoryIsMadeUpForByTheDelayedTask) {
+// Covers: FLT_A18
+TEST_F(StarvedLoopTest, AWakeWithoutMemoryIsMadeUpForByTheDelayedTask) {
   loop_.begin();
   ASSERT_TRUE(executor_->hand.run_one());
   ASSERT_EQ(executor_->hand.delayed.size(), 1u);
@@ -384,7 +390,8 @@ TEST_F(StarvedLoopTest, FLT_A18_AWakeWithoutMemoryIsMadeUpForByTheDelayedTask) {
   EXPECT_EQ(rounds_, 2);
 }
 
-TEST_F(StarvedLoopTest, FLT_A18_ADelayedTaskThatCannotPostARoundRunsIt) {
+// Covers: FLT_A18
+TEST_F(StarvedLoopTest, ADelayedTaskThatCannotPostARoundRunsIt) {
   loop_.begin();
   ASSERT_TRUE(executor_->hand.run_one());
   executor_->refused = 1;
@@ -393,7 +400,8 @@ TEST_F(StarvedLoopTest, FLT_A18_ADelayedTaskThatCannotPostARoundRunsIt) {
   EXPECT_EQ(executor_->hand.delayed.size(), 1u);  // the next one
 }
 
-TEST_F(StarvedLoopTest, FLT_A18_ARoundThatCannotArmItsDelayedTaskIsRunAgain) {
+// Covers: FLT_A18
+TEST_F(StarvedLoopTest, ARoundThatCannotArmItsDelayedTaskIsRunAgain) {
   loop_.begin();
   executor_->refused = 2;  // the delayed task, and the post in its place
   ASSERT_TRUE(executor_->hand.run_one());

@@ -87,7 +87,8 @@ class WatchTest : public ::testing::Test {
   Cluster cluster_;
 };
 
-TEST_F(WatchTest, S21_S24_FromAPastRevisionOnAnyReplicaItTellsAllThatHappenedAndGoesOn) {
+// Covers: S-21 S-24
+TEST_F(WatchTest, FromAPastRevisionOnAnyReplicaItTellsAllThatHappenedAndGoesOn) {
   const Revision first = put(1, 0, 9);
   ASSERT_THAT(Kv(cluster_[2]).erase("w/k").status(), IsOk());
   for (uint64_t id = 1; id <= 3; ++id) {
@@ -105,7 +106,8 @@ TEST_F(WatchTest, S21_S24_FromAPastRevisionOnAnyReplicaItTellsAllThatHappenedAnd
   }
 }
 
-TEST_F(WatchTest, S23_ATransactionIsOneBatchAndSeenWholeBesideLinearizableReads) {
+// Covers: S-23
+TEST_F(WatchTest, ATransactionIsOneBatchAndSeenWholeBesideLinearizableReads) {
   Watch watch(cluster_[3], WatchOptions::prefix("w/"));
   ASSERT_EQ(watch.next(kPatience)->what, WatchBatch::What::Created);
   Kv kv(cluster_[1]);
@@ -117,7 +119,8 @@ TEST_F(WatchTest, S23_ATransactionIsOneBatchAndSeenWholeBesideLinearizableReads)
   EXPECT_EQ(batch->revision, done->revision);
 }
 
-TEST_F(WatchTest, S25_S27_ProgressReportsComeWhenAskedForAndNothingAfterTheEnd) {
+// Covers: S-25 S-27
+TEST_F(WatchTest, ProgressReportsComeWhenAskedForAndNothingAfterTheEnd) {
   Reader one = made_reader(2);
   const Revision last = put(2, 0, 3);
   one.watch.ask_progress();
@@ -134,7 +137,8 @@ TEST_F(WatchTest, S25_S27_ProgressReportsComeWhenAskedForAndNothingAfterTheEnd) 
   Watch().end();
 }
 
-TEST_F(WatchTest, S22_WhatCannotBeWatchedSaysWhy) {
+// Covers: S-22
+TEST_F(WatchTest, WhatCannotBeWatchedSaysWhy) {
   EXPECT_THAT(Watch(cluster_[1], {.key = "b", .end = "a"}).next(kPatience).status(), Is(Reason::EmptyRange));
   WatchOptions nothing = WatchOptions::of("a");
   nothing.puts = nothing.deletes = false;
@@ -145,7 +149,8 @@ TEST_F(WatchTest, S22_WhatCannotBeWatchedSaysWhy) {
 }
 
 // Its buffer holds a few of the batches; the writers and the other watch do not wait for it.
-TEST_F(WatchTest, S28_FLT_O02_ASlowReaderDelaysNobodyAndMissesNothing) {
+// Covers: S-28 FLT_O02
+TEST_F(WatchTest, ASlowReaderDelaysNobodyAndMissesNothing) {
   WatchOptions small = WatchOptions::prefix("w/");
   small.room = 1 << 10;
   Reader slow{.watch = Watch(cluster_[2], small)};
@@ -161,7 +166,8 @@ TEST_F(WatchTest, S28_FLT_O02_ASlowReaderDelaysNobodyAndMissesNothing) {
   EXPECT_EQ(slow.values(), numbers(0, 309));
 }
 
-TEST_F(WatchTest, S28_ASlowReaderWhoseHistoryIsGoneIsToldWhereToBeginAnew) {
+// Covers: S-28
+TEST_F(WatchTest, ASlowReaderWhoseHistoryIsGoneIsToldWhereToBeginAnew) {
   WatchOptions small = WatchOptions::prefix("w/");
   small.room = 1 << 10;
   Reader slow{.watch = Watch(cluster_[3], small)};
@@ -184,7 +190,8 @@ TEST_F(WatchTest, S28_ASlowReaderWhoseHistoryIsGoneIsToldWhereToBeginAnew) {
   EXPECT_THAT(again.values(), ElementsAre("99", "100"));
 }
 
-TEST_F(WatchTest, S28_ChangesOfLeaderAreNotSeen) {
+// Covers: S-28
+TEST_F(WatchTest, ChangesOfLeaderAreNotSeen) {
   std::vector<Reader> readers;
   for (uint64_t id = 1; id <= 3; ++id) readers.push_back(made_reader(id));
   int next = 0;
@@ -200,7 +207,8 @@ TEST_F(WatchTest, S28_ChangesOfLeaderAreNotSeen) {
   }
 }
 
-TEST_F(WatchTest, S28_TheDeathOfTheLeaderIsNotSeenAndAWatchIsResumedOnAnotherReplica) {
+// Covers: S-28
+TEST_F(WatchTest, TheDeathOfTheLeaderIsNotSeenAndAWatchIsResumedOnAnotherReplica) {
   const uint64_t dead = leader(), here = other(dead);
   Reader there = made_reader(dead), stays = made_reader(here);
   put(here, 0, 19);
@@ -258,7 +266,8 @@ TEST_F(WatchTest, AnObserverIsToldOnTheCallbackThreadWhereNobodyMayWaitForTheNex
   EXPECT_EQ(seen, 5);
 }
 
-TEST_F(WatchTest, S27_AnEndInsideAnAsyncCallbackTakesEffectAndWakesTheReaders) {
+// Covers: S-27
+TEST_F(WatchTest, AnEndInsideAnAsyncCallbackTakesEffectAndWakesTheReaders) {
   Reader one = made_reader(1);
   std::promise<void> ended;  // the reader returns before end() does, and the watch must outlive both
   auto waiting = std::async(std::launch::async, [&] { return one.watch.next().status(); });
@@ -271,7 +280,8 @@ TEST_F(WatchTest, S27_AnEndInsideAnAsyncCallbackTakesEffectAndWakesTheReaders) {
 }
 
 // The engine may forget the watch before end() continues.
-TEST_F(WatchTest, S27_AReaderIsToldOfTheEndHoweverTheEngineHurries) {
+// Covers: S-27
+TEST_F(WatchTest, AReaderIsToldOfTheEndHoweverTheEngineHurries) {
   for (int round = 0; round < 300; ++round) {
     Watch watch(cluster_[1], WatchOptions::prefix("w/"));
     ASSERT_EQ(watch.next(kPatience)->what, WatchBatch::What::Created);
@@ -291,7 +301,8 @@ TEST_F(WatchTest, ANextThatTimesOutLosesNothing) {
 }
 
 // Each step once, whichever replica leads meanwhile.
-TEST_F(WatchTest, S41_ACounterByCompareAndSetCountsEveryStepOnceThroughChangesOfLeader) {
+// Covers: S-41
+TEST_F(WatchTest, ACounterByCompareAndSetCountsEveryStepOnceThroughChangesOfLeader) {
   ASSERT_THAT(Kv(cluster_[3]).put("n", "0").status(), IsOk());  // where the watch will be: it has been applied there
   Watch watch(cluster_[3], WatchOptions::of("n"));
   ASSERT_EQ(watch.next(kPatience)->what, WatchBatch::What::Created);

@@ -80,7 +80,8 @@ class UpgradeTest : public ::testing::Test {
   int loads_ = 0;
 };
 
-TEST_F(UpgradeTest, FLT_V01_MemberByMemberUnderLoadAndBackAsLongAsItIsPossible) {
+// Covers: FLT_V01
+TEST_F(UpgradeTest, MemberByMemberUnderLoadAndBackAsLongAsItIsPossible) {
   for (const int id : {1, 2, 3}) ASSERT_EQ(machines_.start(id, {1, 2, 3}), "opened");
   for (const int id : {1, 2, 3}) ASSERT_TRUE(machines_.wait_ready(id));
   ASSERT_EQ(machines_.ask(1, "put before 1"), "done");

@@ -20,7 +20,7 @@ void PrintTo(const Planted& planted, std::ostream* out) { *out << planted.name; 
 
 class DefectTest : public ::testing::TestWithParam<Planted> {};
 
-TEST_P(DefectTest, IsReported) {
+TEST_P(DefectTest, EachDefectIsReportedByAnInvariantThatItBreaks) {
   constexpr uint64_t kSeedsMost = 60;
   for (uint64_t seed = 1; seed <= kSeedsMost; ++seed) {
     SimOptions options;

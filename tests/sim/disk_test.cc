@@ -72,7 +72,8 @@ class SimLogStoreTest : public ::testing::Test {
   Index last_;
 };
 
-TEST_F(SimLogStoreTest, FLT_P01_P02_INV_S01_WhatWasAcknowledgedIsThereAfterAnyCrashAndAPrefixOfTheRest) {
+// Covers: FLT_P01 FLT_P02 INV_S01
+TEST_F(SimLogStoreTest, WhatWasAcknowledgedIsThereAfterAnyCrashAndAPrefixOfTheRest) {
   open();
   std::set<uint64_t> more;
   for (int round = 0; round < 60; ++round) {
@@ -89,7 +90,8 @@ TEST_F(SimLogStoreTest, FLT_P01_P02_INV_S01_WhatWasAcknowledgedIsThereAfterAnyCr
 }
 
 // The next open finds in the cache what the disk does not have, and must write it again before it is relied on.
-TEST_F(SimLogStoreTest, FLT_D03_AFailedSyncIsFinalAndWhatTheCacheStillShowsIsWrittenAgain) {
+// Covers: FLT_D03
+TEST_F(SimLogStoreTest, AFailedSyncIsFinalAndWhatTheCacheStillShowsIsWrittenAgain) {
   size_t shown = 0;
   for (int round = 0; round < 30; ++round) {
     open();
@@ -117,7 +119,8 @@ TEST_F(SimLogStoreTest, FLT_D03_AFailedSyncIsFinalAndWhatTheCacheStillShowsIsWri
   EXPECT_GT(shown, 10u);
 }
 
-TEST_F(SimLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnWhenThereIsSome) {
+// Covers: FLT_D04
+TEST_F(SimLogStoreTest, WritesWaitForSpaceAndGoOnWhenThereIsSome) {
   open();
   acknowledged(1);
   store_.disk().damage().set_faults({.bytes_max = store_.disk().bytes().files().bytes()});
@@ -134,7 +137,8 @@ TEST_F(SimLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnWhenThereIsSome) {
   EXPECT_EQ(sink_.space, LogSpace::Ample);
 }
 
-TEST_F(SimLogStoreTest, FLT_D22_ASpareThatFailsIsMadeAgainAndNothingWaits) {
+// Covers: FLT_D22
+TEST_F(SimLogStoreTest, ASpareThatFailsIsMadeAgainAndNothingWaits) {
   for (uint64_t after = 0; after < 12; ++after) {
     open();
     store_.disk().bytes().fail_spares(after, 1);
@@ -149,7 +153,8 @@ TEST_F(SimLogStoreTest, FLT_D22_ASpareThatFailsIsMadeAgainAndNothingWaits) {
   }
 }
 
-TEST_F(SimLogStoreTest, FLT_D22_WritesWaitWhereNoFileCanBeMadeAndGoOnOnceThereIsOne) {
+// Covers: FLT_D22
+TEST_F(SimLogStoreTest, WritesWaitWhereNoFileCanBeMadeAndGoOnOnceThereIsOne) {
   open();
   store_.disk().bytes().fail_spares(0, 40);
   acknowledged(600);
@@ -160,13 +165,15 @@ TEST_F(SimLogStoreTest, FLT_D22_WritesWaitWhereNoFileCanBeMadeAndGoOnOnceThereIs
 }
 
 // The checker can fail: nothing explains the end of this log.
-TEST_F(SimLogStoreTest, INV_S10_ALogThatErrorsOfSparesEndIsReported) {
+// Covers: INV_S10
+TEST_F(SimLogStoreTest, ALogThatErrorsOfSparesEndIsReported) {
   open();
   store_.disk().bytes().fail_spares(0, 1'000'000);
   EXPECT_THROW(acknowledged(1'000), Violation) << "it took the disk to be lost, after as many tries as it has";
 }
 
-TEST_F(SimLogStoreTest, FLT_D04_CompactionFreesSpaceForWhatWaits) {
+// Covers: FLT_D04
+TEST_F(SimLogStoreTest, CompactionFreesSpaceForWhatWaits) {
   open();
   acknowledged(30);
   store_.disk().damage().set_faults({.bytes_max = store_.disk().bytes().files().bytes()});
@@ -180,7 +187,8 @@ TEST_F(SimLogStoreTest, FLT_D04_CompactionFreesSpaceForWhatWaits) {
   EXPECT_EQ(sink_.durable, WriteNumber(number_));
 }
 
-TEST_F(SimLogStoreTest, FLT_D02_D06_INV_S04_RotBelowTheMarkIsNamedAndNeverServed) {
+// Covers: FLT_D02 FLT_D06 INV_S04
+TEST_F(SimLogStoreTest, RotBelowTheMarkIsNamedAndNeverServed) {
   uint64_t holes = 0;
   for (int round = 0; round < 40; ++round) {
     prepare(store_);
@@ -202,7 +210,8 @@ TEST_F(SimLogStoreTest, FLT_D02_D06_INV_S04_RotBelowTheMarkIsNamedAndNeverServed
   EXPECT_GT(holes, 10u);
 }
 
-TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedAndLostSomethingWithoutATraceIsOneThatWasSetBack) {
+// Covers: FLT_D10
+TEST_F(SimLogStoreTest, ADiskThatLiedAndLostSomethingWithoutATraceIsOneThatWasSetBack) {
   open();
   acknowledged(3);
   store_.disk().damage().set_faults({.lying_syncs = true});
@@ -223,7 +232,8 @@ TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedAndLostSomethingWithoutATraceIsOneT
   EXPECT_EQ(store_.durable().last(), Index(3));
 }
 
-TEST_F(SimLogStoreTest, FLT_D21_FilesThatAreGoneLeaveAnEmptyLogOrHolesOrAShorterOne) {
+// Covers: FLT_D21
+TEST_F(SimLogStoreTest, FilesThatAreGoneLeaveAnEmptyLogOrHolesOrAShorterOne) {
   using Files = LogDamage::Files;
   EXPECT_FALSE(store_.disk().damage().lose_files(Files::All)) << "there are none yet";
   open();
@@ -237,7 +247,8 @@ TEST_F(SimLogStoreTest, FLT_D21_FilesThatAreGoneLeaveAnEmptyLogOrHolesOrAShorter
   EXPECT_FALSE(store_.stands_for(store_.id()));
 }
 
-TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedAndLostNothingIsSoundAgain) {
+// Covers: FLT_D10
+TEST_F(SimLogStoreTest, ADiskThatLiedAndLostNothingIsSoundAgain) {
   open();
   acknowledged(3);
   store_.disk().damage().set_faults({.lying_syncs = true});
@@ -248,7 +259,8 @@ TEST_F(SimLogStoreTest, FLT_D10_ADiskThatLiedAndLostNothingIsSoundAgain) {
   EXPECT_TRUE(store_.disk().damage().intact());
 }
 
-TEST_F(SimLogStoreTest, FLT_D05_AReadErrorIsAnAnswerAndTheLogLivesOn) {
+// Covers: FLT_D05
+TEST_F(SimLogStoreTest, AReadErrorIsAnAnswerAndTheLogLivesOn) {
   open();
   acknowledged(3);
   store_.disk().damage().set_faults({.read_errors = 1'000'000});
@@ -262,7 +274,8 @@ TEST_F(SimLogStoreTest, FLT_D05_AReadErrorIsAnAnswerAndTheLogLivesOn) {
   EXPECT_EQ(sink_.read->size(), 3u);
 }
 
-TEST_F(SimLogStoreTest, FLT_D05_ADiskThatCannotBeReadDoesNotOpenAndOpensLater) {
+// Covers: FLT_D05
+TEST_F(SimLogStoreTest, ADiskThatCannotBeReadDoesNotOpenAndOpensLater) {
   open();
   acknowledged(3);
   store_.crash(CrashKind::Process);
@@ -273,7 +286,8 @@ TEST_F(SimLogStoreTest, FLT_D05_ADiskThatCannotBeReadDoesNotOpenAndOpensLater) {
   EXPECT_EQ(open().entries.size(), 3u);
 }
 
-TEST_F(SimLogStoreTest, FLT_P15_P18_AnImageIsTheWholeDiskAndOpensElsewhere) {
+// Covers: FLT_P15 FLT_P18
+TEST_F(SimLogStoreTest, AnImageIsTheWholeDiskAndOpensElsewhere) {
   open();
   acknowledged(5);
   const LogDisk::Image image = store_.disk().image();
@@ -292,7 +306,8 @@ TEST_F(SimLogStoreTest, FLT_P15_P18_AnImageIsTheWholeDiskAndOpensElsewhere) {
 }
 
 // The checker can fail: bytes that go missing behind its back are a violation.
-TEST_F(SimLogStoreTest, INV_S01_RecoveryThatFindsLessThanWasAcknowledgedIsReported) {
+// Covers: INV_S01
+TEST_F(SimLogStoreTest, RecoveryThatFindsLessThanWasAcknowledgedIsReported) {
   open();
   acknowledged(5);
   store_.crash(CrashKind::Power);

@@ -132,7 +132,8 @@ TEST_F(EmbedderTest, TheSameSeedIsTheSameRun) {
   EXPECT_EQ(answered, answered_first);
 }
 
-TEST_F(EmbedderTest, INV_R14_AMachineThatIsNotDeterministicIsFound) {
+// Covers: INV_R14
+TEST_F(EmbedderTest, AMachineThatIsNotDeterministicIsFound) {
   skewed = ReplicaId(2);
   SimOptions three = options(1, "calm");
   three.nodes = 3;
@@ -242,7 +243,8 @@ TEST_F(EmbedderTest, InstallsNeedNoLuckySeed) {
   }
 }
 
-TEST_F(EmbedderTest, INV_R20_StatesInTheSmallestPiecesArriveBeforeTheEnd) {
+// Covers: INV_R20
+TEST_F(EmbedderTest, StatesInTheSmallestPiecesArriveBeforeTheEnd) {
   SimOptions made{.seed = 343, .profile = "swarm", .hostile_time = 15s, .black_box = BlackBox::Never};
   made.sizes = {.checkpoint_entries = 1, .log_retained_bytes = 0, .state_chunk_bytes = 1};
   const Report report = simulate(made);
@@ -251,7 +253,8 @@ TEST_F(EmbedderTest, INV_R20_StatesInTheSmallestPiecesArriveBeforeTheEnd) {
 }
 
 // Writes more, all the time, than is kept of the log for a member that is sent the state: it gets there once the work ends.
-TEST_F(EmbedderTest, INV_R20_AProgramIsToldToEndItsWorkWhereThatKeepsAMemberFromCatchingUp) {
+// Covers: INV_R20
+TEST_F(EmbedderTest, AProgramIsToldToEndItsWorkWhereThatKeepsAMemberFromCatchingUp) {
   struct Busy final : Program {
     explicit Busy(Process& process) : process_(process) { go_on(); }
     void calm() override { ++calms_; }
@@ -277,7 +280,8 @@ TEST_F(EmbedderTest, INV_R20_AProgramIsToldToEndItsWorkWhereThatKeepsAMemberFrom
 }
 
 // An operator inside the cluster: adds a new member, transfers leadership to it, removes another member.
-TEST_F(EmbedderTest, S61_AProgramChangesMembersAndHandsLeadershipOver) {
+// Covers: S-61
+TEST_F(EmbedderTest, AProgramChangesMembersAndHandsLeadershipOver) {
   using Kind = raft::MemberChange::Kind;
   SimOptions made = options(1, "calm");
   made.nodes = 4;
@@ -372,7 +376,8 @@ class Heir final : public Program {
   SessionRef session_;
 };
 
-TEST_F(EmbedderTest, S45_AProgramResumesItsSessionUnderEveryProfile) {
+// Covers: S-45
+TEST_F(EmbedderTest, AProgramResumesItsSessionUnderEveryProfile) {
   for (const std::string_view profile : profiles()) {
     Heir::Findings findings;
     SimOptions made = options(1, std::string(profile));
@@ -393,7 +398,8 @@ TEST_F(EmbedderTest, S45_AProgramResumesItsSessionUnderEveryProfile) {
 
 // Its process dies for good shortly before the faults end: that the session outlives the TTLs of the seed's own work is no
 // reason to complain.
-TEST_F(EmbedderTest, INV_L11_TheDeadAreWaitedForByTheirOwnTtl) {
+// Covers: INV_L11
+TEST_F(EmbedderTest, TheDeadAreWaitedForByTheirOwnTtl) {
   Heir::Findings findings;
   SimOptions made = options(1, "calm");
   made.nodes = 3;
@@ -441,7 +447,8 @@ struct Dying final : Program {
   uint64_t& answers_;
 };
 
-TEST_F(EmbedderTest, FLT_P01_ADyingProcessMayBeAskedForAnything) {
+// Covers: FLT_P01
+TEST_F(EmbedderTest, ADyingProcessMayBeAskedForAnything) {
   for (const Dying::Last last : {Dying::Last::Asks, Dying::Last::Fails, Dying::Last::FailsInMembers}) {
     uint64_t answers = 0;
     SimOptions made = options(1, "calm");
@@ -475,7 +482,8 @@ TEST_F(EmbedderTest, AViolationIsReportedThoughEveryProgramFailsAtTheEnd) {
 }
 
 // A killed process has no callbacks left to run, and a frozen one runs them when it resumes.
-TEST_F(EmbedderTest, FLT_P03_TimersWaitForAFrozenProcessAndDieWithADeadOne) {
+// Covers: FLT_P03
+TEST_F(EmbedderTest, TimersWaitForAFrozenProcessAndDieWithADeadOne) {
   struct Clock final : Program {
     Clock(Process& process, std::vector<Duration>& ticks) : process_(process), ticks_(ticks) { tick(); }
     void tick() {

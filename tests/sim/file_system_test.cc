@@ -38,13 +38,15 @@ TEST_F(SimFileSystemTest, ReadsGiveWhatWasWrittenAcrossPagesAndZerosBetween) {
   EXPECT_EQ(*file->pread(4 * kPageBytes, 100), "");
 }
 
-TEST_F(SimFileSystemTest, FLT_P02_WhatWasSyncedSurvivesALossOfPower) {
+// Covers: FLT_P02
+TEST_F(SimFileSystemTest, WhatWasSyncedSurvivesALossOfPower) {
   durable_file("a", page('a') + page('b'));
   files_.lose_power();
   EXPECT_EQ(content("a"), page('a') + page('b'));
 }
 
-TEST_F(SimFileSystemTest, FLT_D01_D17_UnsyncedSectorsSurviveInAnyMixtureAndNothingElseChanges) {
+// Covers: FLT_D01 FLT_D17
+TEST_F(SimFileSystemTest, UnsyncedSectorsSurviveInAnyMixtureAndNothingElseChanges) {
   std::set<std::string> seen;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     files_ = SimFileSystem(Random(seed));
@@ -67,7 +69,8 @@ TEST_F(SimFileSystemTest, FLT_D01_D17_UnsyncedSectorsSurviveInAnyMixtureAndNothi
   EXPECT_GT(seen.size(), 50u);
 }
 
-TEST_F(SimFileSystemTest, FLT_D11_NamesThatWereNotSyncedMayBeOldOrNew) {
+// Covers: FLT_D11
+TEST_F(SimFileSystemTest, NamesThatWereNotSyncedMayBeOldOrNew) {
   std::set<std::vector<std::string>> seen;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     files_ = SimFileSystem(Random(seed));
@@ -89,7 +92,8 @@ TEST_F(SimFileSystemTest, AProcessThatDiesLosesNothing) {
   EXPECT_EQ(content("a"), "unsynced");
 }
 
-TEST_F(SimFileSystemTest, FLT_D03_APageOfAFailedSyncIsReadableUntilThePowerGoes) {
+// Covers: FLT_D03
+TEST_F(SimFileSystemTest, APageOfAFailedSyncIsReadableUntilThePowerGoes) {
   size_t lost = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     files_ = SimFileSystem(Random(seed));
@@ -123,7 +127,8 @@ TEST_F(SimFileSystemTest, SomeErrorsHitTheCallsOfSomeFilesAndNoOthers) {
   EXPECT_TRUE(files_.remove("a").ok());
 }
 
-TEST_F(SimFileSystemTest, FLT_D10_ALyingSyncIsFoundOutByALossOfPower) {
+// Covers: FLT_D10
+TEST_F(SimFileSystemTest, ALyingSyncIsFoundOutByALossOfPower) {
   auto file = durable_file("a", page('a'));
   files_.set_faults({.lying_syncs = true});
   ASSERT_TRUE(file->pwrite(0, page('b')).ok());
@@ -136,7 +141,8 @@ TEST_F(SimFileSystemTest, FLT_D10_ALyingSyncIsFoundOutByALossOfPower) {
   EXPECT_EQ(content("a"), page('a'));
 }
 
-TEST_F(SimFileSystemTest, FLT_D04_FilesDoNotGrowBeyondTheQuotaAndMayBeOverwritten) {
+// Covers: FLT_D04
+TEST_F(SimFileSystemTest, FilesDoNotGrowBeyondTheQuotaAndMayBeOverwritten) {
   auto file = durable_file("a", page('a'));
   files_.set_faults({.bytes_max = kPageBytes + 10});
   EXPECT_TRUE(absl::IsResourceExhausted(file->pwrite(kPageBytes, page('b'))));
@@ -146,7 +152,8 @@ TEST_F(SimFileSystemTest, FLT_D04_FilesDoNotGrowBeyondTheQuotaAndMayBeOverwritte
   EXPECT_EQ(*files_.free_bytes(), 0u);
 }
 
-TEST_F(SimFileSystemTest, FLT_D09_AMisdirectedPageIsMissingInOnePlaceAndTooMuchInAnother) {
+// Covers: FLT_D09
+TEST_F(SimFileSystemTest, AMisdirectedPageIsMissingInOnePlaceAndTooMuchInAnother) {
   durable_file("a", page('a') + page('b'));
   auto file = durable_file("c", page('c'));
   files_.misdirect_next_write("a", 1);
@@ -159,7 +166,8 @@ TEST_F(SimFileSystemTest, FLT_D09_AMisdirectedPageIsMissingInOnePlaceAndTooMuchI
   EXPECT_EQ(content("c"), page('c'));
 }
 
-TEST_F(SimFileSystemTest, FLT_D02_RotChangesOnePageOnDisk) {
+// Covers: FLT_D02
+TEST_F(SimFileSystemTest, RotChangesOnePageOnDisk) {
   durable_file("a", page('a') + page('b'));
   ASSERT_TRUE(files_.rot("a", 1));
   EXPECT_FALSE(files_.rot("a", 2));
@@ -167,7 +175,8 @@ TEST_F(SimFileSystemTest, FLT_D02_RotChangesOnePageOnDisk) {
   EXPECT_NE(content("a").substr(kPageBytes), page('b'));
 }
 
-TEST_F(SimFileSystemTest, FLT_P18_AnImagePutBackIsTheDirectoryAsItWasAndDurable) {
+// Covers: FLT_P18
+TEST_F(SimFileSystemTest, AnImagePutBackIsTheDirectoryAsItWasAndDurable) {
   auto file = durable_file("a", page('a'));
   ASSERT_TRUE(file->pwrite(kPageBytes, "unsynced").ok());
   const SimFileSystem::Image image = files_.image();

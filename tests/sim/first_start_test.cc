@@ -21,7 +21,8 @@ Plan drawn(uint64_t seed, uint32_t nodes, uint32_t founders = 0) {
 }
 
 // The lists are corrected, a cluster is born and serves, and no replica votes by a genesis that was given up.
-TEST(FirstStartTest, FLT_A19_INV_R04_OnceTheListsAreCorrectedOneClusterServes) {
+// Covers: FLT_A19 INV_R04
+TEST(FirstStartTest, OnceTheListsAreCorrectedOneClusterServes) {
   SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     const Report report = simulate({.seed = seed, .profile = "founding"});

@@ -157,14 +157,15 @@ TEST_F(HistoryJudgeTest, TwoHistoriesAtRestAreWrongWhateverWasSaid) {
   EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("two at rest"), StartsWith("two at rest")));
 }
 
-TEST_F(HistoryJudgeTest, SilenceAtRestWantsAWord) {
+TEST_F(HistoryJudgeTest, AReadThatIsNeverAnsweredNeedsAReport) {
   get(0, 12, 1, "a", "old", 1);
   EXPECT_THAT(judge(evidence), ElementsAre(StartsWith("wordless")));
   evidence.said = {1};
   EXPECT_THAT(judge(evidence), IsEmpty());
 }
 
-TEST(HistoriesProfileTest, FLT_P27_FLT_P18_INV_R25_ReplicasStopLoudlyAndInventNothing) {
+// Covers: FLT_P27 FLT_P18 INV_R25
+TEST(HistoriesProfileTest, ReplicasStopLoudlyAndInventNothing) {
   SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const Report report = simulate({.seed = seed, .profile = "histories"});

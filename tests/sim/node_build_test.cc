@@ -18,7 +18,8 @@ class NodeBuildTest : public ::testing::Test {
   NodeBuild build_{world_, 0, /*upgraded=*/true};
 };
 
-TEST_F(NodeBuildTest, FLT_V01_EveryLevelIsReachedAndSometimesLeftAgain) {
+// Covers: FLT_V01
+TEST_F(NodeBuildTest, EveryLevelIsReachedAndSometimesLeftAgain) {
   std::set<uint64_t> levels;
   bool went_back = false;
   for (int start = 0; start < 200; ++start) {
@@ -33,7 +34,8 @@ TEST_F(NodeBuildTest, FLT_V01_EveryLevelIsReachedAndSometimesLeftAgain) {
   EXPECT_TRUE(went_back);
 }
 
-TEST_F(NodeBuildTest, INV_S08_ABuildThatCannotReadIsAViolationUnlessANewerOneRanBefore) {
+// Covers: INV_S08
+TEST_F(NodeBuildTest, ABuildThatCannotReadIsAViolationUnlessANewerOneRanBefore) {
   EXPECT_THROW(build_.is_too_old(absl::UnimplementedError("a newer format")), Violation);
   for (uint64_t highest = 0; build_.level() >= highest;) {
     build_.choose(random_);
@@ -54,7 +56,8 @@ TEST_F(NodeBuildTest, WithoutUpgradesItIsAlwaysWhatProductionRuns) {
   }
 }
 
-TEST_F(NodeBuildTest, FLT_V01_InTheEndItStaysTheNewest) {
+// Covers: FLT_V01
+TEST_F(NodeBuildTest, InTheEndItStaysTheNewest) {
   build_.stay_newest();
   for (int start = 0; start < 20; ++start) {
     build_.choose(random_);

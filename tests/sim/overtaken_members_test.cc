@@ -37,7 +37,8 @@ struct Operator final : Program {
 
 // Before its log is cut to the leader's, it hears from those it asks which members are settled. They are newer than those of
 // its log, by the term of their entry, though their index is lower.
-TEST(OvertakenMembersTest, INV_R12_FLT_M12_MembersThatAnOvertakenLeaderAppendedGiveWayToCommittedOnesAtALowerIndex) {
+// Covers: INV_R12 FLT_M12
+TEST(OvertakenMembersTest, MembersThatAnOvertakenLeaderAppendedGiveWayToCommittedOnesAtALowerIndex) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     Operators operators;
     SimOptions made{.seed = seed, .profile = "calm", .hostile_time = 20s, .nodes = 5};

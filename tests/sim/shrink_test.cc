@@ -26,7 +26,7 @@ SimOptions options_of(uint64_t seed, const char* defect = nullptr, const std::st
 
 uint64_t struck(const Report& report) { return std::accumulate(report.faults.begin(), report.faults.end(), uint64_t{0}); }
 
-TEST(ReductionTest, KindsStayAway) {
+TEST(ReductionTest, FaultsOfAKindThatIsLeftOutDoNotStrike) {
   SimOptions options = options_of(4, nullptr, "harsh");
   const Report whole = simulate(options);
   ASSERT_GT(whole.faults[static_cast<size_t>(FaultKind::Crash)], 0u);
@@ -122,7 +122,7 @@ TEST(ReductionTest, TheArgumentsSayEverything) {
   EXPECT_THAT(replay_arguments(options), HasSubstr("--faults none"));
 }
 
-TEST(ReductionTest, NamesLeadBack) {
+TEST(ReductionTest, EveryFaultAndDefectIsFoundByItsName) {
   for (size_t kind = 0; kind < kFaultKinds; ++kind) EXPECT_EQ(fault_named(name_of(FaultKind(kind))), FaultKind(kind));
   EXPECT_EQ(fault_named("no such"), std::nullopt);
   for (std::string_view name : defect_names()) {

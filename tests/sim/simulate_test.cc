@@ -34,7 +34,8 @@ TEST(SimulateTest, SameSeedGivesTheSameRun) {
 }
 
 // Each kind of fault occurs, so that holding means something.
-TEST(SimulateTest, FLT_N01_N02_N03_P02_P03_P06_REG_R83_F59_SwarmHoldsEveryInvariant) {
+// Covers: FLT_N01 FLT_N02 FLT_N03 FLT_P02 FLT_P03 FLT_P06 REG_R83 REG_F59
+TEST(SimulateTest, SwarmHoldsEveryInvariant) {
   Report sum;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     const Report report = run(seed);
@@ -56,7 +57,8 @@ TEST(SimulateTest, FLT_N01_N02_N03_P02_P03_P06_REG_R83_F59_SwarmHoldsEveryInvari
 }
 
 // Past the gate of the transport, without an id and under the ids of absent members.
-TEST(SimulateTest, FLT_S07_INV_R22_StrangersAreHeardInNothing) {
+// Covers: FLT_S07 INV_R22
+TEST(SimulateTest, StrangersAreHeardInNothing) {
   SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 16; ++seed) {
     SimOptions options{.seed = seed, .profile = "strangers"};
@@ -70,7 +72,8 @@ TEST(SimulateTest, FLT_S07_INV_R22_StrangersAreHeardInNothing) {
 }
 
 // Members come, go, lose their disks and transfer leadership, and the interesting situations occur.
-TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_P18_INV_R23_MembersChangeUnderEveryOtherFault) {
+// Covers: FLT_M01 FLT_M02 FLT_M05 FLT_M08 FLT_M10 FLT_P15 FLT_P18 INV_R23
+TEST(SimulateTest, MembersChangeUnderEveryOtherFault) {
   SituationCounts situations{};
   uint64_t overtaken = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
@@ -91,7 +94,9 @@ TEST(SimulateTest, FLT_M01_M02_M05_M08_M10_P15_P18_INV_R23_MembersChangeUnderEve
 
 // Disks fail, fill up, rot and lie; replicas halt, wait, step aside or get another disk, and nothing answered is
 // lost.
-TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_D21_D22_INV_S01_S04_S10_DisksOfEveryKindOfBadness) {
+// Covers: FLT_D01 FLT_D02 FLT_D03 FLT_D04 FLT_D05 FLT_D06 FLT_D08 FLT_D09 FLT_D10 FLT_D17 FLT_D20 FLT_D21 FLT_D22 INV_S01
+// INV_S04 INV_S10
+TEST(SimulateTest, DisksThatFailInEveryWayBreakNoInvariant) {
   Report sum;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     const Report report = run(seed, "disks");
@@ -116,7 +121,8 @@ TEST(SimulateTest, FLT_D01_D02_D03_D04_D05_D06_D08_D09_D10_D17_D20_D21_D22_INV_S
 
 // Replicas start as older and newer builds, in any order and with downgrades. Nothing is written that one of them cannot read,
 // unless it was downgraded. In the end the cluster is at the newest level.
-TEST(SimulateTest, FLT_V01_FLT_V02_INV_S08_UpgradesInAnyOrderAndTheWayBack) {
+// Covers: FLT_V01 FLT_V02 INV_S08
+TEST(SimulateTest, UpgradesInAnyOrderAndDowngradesBreakNoInvariant) {
   SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const Report report = run(seed, "upgrade");
@@ -129,7 +135,8 @@ TEST(SimulateTest, FLT_V01_FLT_V02_INV_S08_UpgradesInAnyOrderAndTheWayBack) {
 
 // Data of running replicas rots on all of them at once, and scrubs find it: each rewrites its state, or leaves the log
 // behind.
-TEST(SimulateTest, FLT_D06_FLT_D08_FLT_D18_INV_S06_WhatRotsInDifferentPlacesEverywhereHeals) {
+// Covers: FLT_D06 FLT_D08 FLT_D18 INV_S06
+TEST(SimulateTest, WhatRotsInDifferentPlacesEverywhereHeals) {
   SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     const Report report = run(seed, "disks");
@@ -143,7 +150,8 @@ TEST(SimulateTest, FLT_D06_FLT_D08_FLT_D18_INV_S06_WhatRotsInDifferentPlacesEver
 }
 
 // Sessions change hands and are ended by others; semaphores, barriers and the like are awaited, met and released.
-TEST(SimulateTest, S45_S57_S50_S37_EveryPrimitiveIsUsedUnderTheProfileLocks) {
+// Covers: S-45 S-57 S-50 S-37
+TEST(SimulateTest, EveryPrimitiveIsUsedUnderTheProfileLocks) {
   SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     const Report report = run(seed, "locks");
@@ -158,7 +166,8 @@ TEST(SimulateTest, S45_S57_S50_S37_EveryPrimitiveIsUsedUnderTheProfileLocks) {
 
 // Present and past ranges, transactions within transactions, keys that go with sessions and leases, and all who watch
 // them.
-TEST(SimulateTest, S06_S14_S18_S29_S30_S31_S32_S39_INV_K03_INV_K04_INV_K05_INV_W06_KeysAreUsedInEveryWayUnderTheProfileKeys) {
+// Covers: S-06 S-14 S-18 S-29 S-30 S-31 S-32 S-39 INV_K03 INV_K04 INV_K05 INV_W06
+TEST(SimulateTest, KeysAreUsedInEveryWayUnderTheProfileKeys) {
   SituationCounts situations{};
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const Report report = run(seed, "keys");

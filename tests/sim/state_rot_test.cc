@@ -64,7 +64,8 @@ class StateRotTest : public ::testing::Test, protected StateSink {
   void checkpoint_waits(absl::Status why) override { waiting_ = why.ok() ? 0 : waiting_ + 1; }
 };
 
-TEST_F(StateRotTest, FLT_D08_ARottenRowIsNotShownByViewsOfAnyAge) {
+// Covers: FLT_D08
+TEST_F(StateRotTest, ARottenRowIsNotShownByViewsOfAnyAge) {
   const auto before = store_.view();
   EXPECT_EQ(shown(**before), "old");
   ASSERT_TRUE(store_.disk().rot());
@@ -74,7 +75,8 @@ TEST_F(StateRotTest, FLT_D08_ARottenRowIsNotShownByViewsOfAnyAge) {
   EXPECT_EQ(failed_, 0) << "the state in memory is the truth";
 }
 
-TEST_F(StateRotTest, FLT_D08_AWholeBatchMakesEverythingSound) {
+// Covers: FLT_D08
+TEST_F(StateRotTest, AWholeBatchMakesEverythingSound) {
   ASSERT_TRUE(store_.disk().rot());
   store_.commit({.applied = kSecond, .rows = {{"other", "new"}}, .whole = true});
   pass();
@@ -91,7 +93,8 @@ TEST_F(StateRotTest, RotThatPassesIsGoneWithTheProcess) {
   EXPECT_EQ(shown(), "old");
 }
 
-TEST_F(StateRotTest, FLT_D04_ACommitWaitsForRoomAndGoesOn) {
+// Covers: FLT_D04
+TEST_F(StateRotTest, ACommitWaitsForRoomAndGoesOn) {
   store_.set_full(true);
   commit(kSecond, "new");
   EXPECT_EQ(waiting_, 1);
@@ -102,7 +105,8 @@ TEST_F(StateRotTest, FLT_D04_ACommitWaitsForRoomAndGoesOn) {
   EXPECT_EQ(shown(), "new");
 }
 
-TEST_F(StateRotTest, FLT_D22_AfterACommitThatFailedOnlyAWholeOneIsTaken) {
+// Covers: FLT_D22
+TEST_F(StateRotTest, AfterACommitThatFailedOnlyAWholeOneIsTaken) {
   store_.fail_next(1);
   commit(kSecond, "new");
   EXPECT_EQ(damaged_, 1);
@@ -120,7 +124,8 @@ TEST_F(StateRotTest, FLT_D22_AfterACommitThatFailedOnlyAWholeOneIsTaken) {
   EXPECT_EQ(failed_, 0);
 }
 
-TEST_F(StateRotTest, FLT_D22_AWholeBatchThatFailsIsAskedForAgainAfterAPauseThatDoubles) {
+// Covers: FLT_D22
+TEST_F(StateRotTest, AWholeBatchThatFailsIsAskedForAgainAfterAPauseThatDoubles) {
   const auto whole = [&] {
     const TrueTime began = world_.now();
     store_.commit({.applied = kSecond, .rows = {{"key", "whole"}}, .whole = true});
@@ -142,7 +147,8 @@ TEST_F(StateRotTest, FLT_D22_AWholeBatchThatFailsIsAskedForAgainAfterAPauseThatD
   EXPECT_EQ(failed_, 0);
 }
 
-TEST_F(StateRotTest, FLT_D22_ACommitThatFailedIsThereOrNot) {
+// Covers: FLT_D22
+TEST_F(StateRotTest, ACommitThatFailedIsThereOrNot) {
   std::set<std::string> seen;
   for (uint64_t round = 1; round <= 40; ++round) {
     store_.commit({.applied = {Index(10 * round), Term(1)}, .rows = {{"key", "old"}}, .whole = true});
@@ -157,7 +163,8 @@ TEST_F(StateRotTest, FLT_D22_ACommitThatFailedIsThereOrNot) {
   EXPECT_EQ(seen, (std::set<std::string>{"old", "new"}));
 }
 
-TEST_F(StateRotTest, FLT_D08_AnOpenReadsEverything) {
+// Covers: FLT_D08
+TEST_F(StateRotTest, AnOpenReadsEverything) {
   ASSERT_TRUE(store_.disk().rot());
   store_.crash();
   EXPECT_TRUE(absl::IsDataLoss(store_.open(*this).status()));
@@ -172,7 +179,8 @@ TEST_F(StateRotTest, ARowThatIsWrittenAgainIsWhole) {
   EXPECT_EQ(shown(), "new");
 }
 
-TEST_F(StateRotTest, FLT_D08_WhatRottedWhenStagedIsNotInstalledAndMayBeFetchedAgain) {
+// Covers: FLT_D08
+TEST_F(StateRotTest, WhatRottedWhenStagedIsNotInstalledAndMayBeFetchedAgain) {
   for (uint64_t attempt = 1; refused_ == 0; ++attempt) {  // whether the row or what is staged rots is drawn
     ASSERT_LT(attempt, 100u);
     stage(Ticket(attempt));

@@ -104,7 +104,8 @@ TEST_F(DataDirectoryTest, StoreIdStaysAndBootCounterRisesWithEveryOpen) {
   EXPECT_TRUE(store);
 }
 
-TEST_F(DataDirectoryTest, FLT_P17_ASecondOpenFailsAtOnceWhileTheFirstLives) {
+// Covers: FLT_P17
+TEST_F(DataDirectoryTest, ASecondOpenFailsAtOnceWhileTheFirstLives) {
   auto first = open();
   ASSERT_TRUE(first.ok());
   const auto second = open();
@@ -114,37 +115,43 @@ TEST_F(DataDirectoryTest, FLT_P17_ASecondOpenFailsAtOnceWhileTheFirstLives) {
   EXPECT_TRUE(open().ok());
 }
 
-TEST_F(DataDirectoryTest, FLT_P17_ASecondProcessIsRefused) {
+// Covers: FLT_P17
+TEST_F(DataDirectoryTest, ASecondProcessIsRefused) {
   const auto first = open();
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(exit_of_child([this] { return absl::IsFailedPrecondition(open().status()) ? 0 : 1; }), 0);
 }
 
-TEST_F(DataDirectoryTest, FLT_D13_ADirectoryOfAnotherClusterOrReplicaIsRefused) {
+// Covers: FLT_D13
+TEST_F(DataDirectoryTest, ADirectoryOfAnotherClusterOrReplicaIsRefused) {
   ASSERT_TRUE(open().ok());
   expect_refused_untouched(absl::StatusCode::kFailedPrecondition, "payments");
   expect_refused_untouched(absl::StatusCode::kFailedPrecondition, "orders", 2);
 }
 
-TEST_F(DataDirectoryTest, FLT_D13_ForeignFilesAreRefusedAndNothingIsTouched) {
+// Covers: FLT_D13
+TEST_F(DataDirectoryTest, ForeignFilesAreRefusedAndNothingIsTouched) {
   std::filesystem::create_directory(path_);
   overwrite(path_ + "/thesis.tex", "my life's work");
   expect_refused_untouched(absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(DataDirectoryTest, FLT_D13_WhatIsStoredIsNotToBeGivenUpForAForeignFile) {
+// Covers: FLT_D13
+TEST_F(DataDirectoryTest, WhatIsStoredIsNotToBeGivenUpForAForeignFile) {
   ASSERT_TRUE(open().ok());
   overwrite(path_ + "/thesis.tex", "my life's work");
   const std::string refused = open().status().ToString();
   EXPECT_NE(refused.find("'thesis.tex', which is not coordkit's; move it away"), std::string::npos) << refused;
 }
 
-TEST_F(DataDirectoryTest, FLT_D13_AFileInPlaceOfTheDirectoryIsRefused) {
+// Covers: FLT_D13
+TEST_F(DataDirectoryTest, AFileInPlaceOfTheDirectoryIsRefused) {
   overwrite(path_, "a file");
   expect_refused_untouched(absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(DataDirectoryTest, FLT_D14_ANewerOrUnknownFormatIsRefusedAndNothingIsTouched) {
+// Covers: FLT_D14
+TEST_F(DataDirectoryTest, ANewerOrUnknownFormatIsRefusedAndNothingIsTouched) {
   ASSERT_TRUE(open().ok());
   const std::string good = contents(path_ + "/identity");
   std::string newer = good;
@@ -169,7 +176,8 @@ TEST_F(DataDirectoryTest, ARelativePathMeansWhatItMeantAtTheOpen) {
   EXPECT_TRUE(std::filesystem::is_directory((*directory)->log_path()));
 }
 
-TEST_F(DataDirectoryTest, FLT_D13_FLT_D15_ADirectoryThatWasMovedAwayOrReplacedIsNotItself) {
+// Covers: FLT_D13 FLT_D15
+TEST_F(DataDirectoryTest, ADirectoryThatWasMovedAwayOrReplacedIsNotItself) {
   const auto directory = open();
   ASSERT_TRUE(directory.ok()) << directory.status();
   EXPECT_TRUE((*directory)->still_there().ok());
@@ -182,7 +190,8 @@ TEST_F(DataDirectoryTest, FLT_D13_FLT_D15_ADirectoryThatWasMovedAwayOrReplacedIs
   EXPECT_TRUE((*directory)->still_there().ok());
 }
 
-TEST_F(DataDirectoryTest, FLT_D04_FLT_D16_AReserveThatIsNotWholeIsMadeAnew) {
+// Covers: FLT_D04 FLT_D16
+TEST_F(DataDirectoryTest, AReserveThatIsNotWholeIsMadeAnew) {
   const auto directory = open();
   ASSERT_TRUE(directory.ok()) << directory.status();
   for (const uint64_t bytes : {0, 5000}) {
@@ -192,7 +201,8 @@ TEST_F(DataDirectoryTest, FLT_D04_FLT_D16_AReserveThatIsNotWholeIsMadeAnew) {
   }
 }
 
-TEST_F(DataDirectoryTest, FLT_D05_ARottenOrMissingIdentityIsNeverReplaced) {
+// Covers: FLT_D05
+TEST_F(DataDirectoryTest, ARottenOrMissingIdentityIsNeverReplaced) {
   ASSERT_TRUE(open().ok());
   const std::string good = contents(path_ + "/identity");
   for (size_t at = 12; at < good.size(); ++at) {
@@ -213,7 +223,8 @@ TEST_F(DataDirectoryTest, BadOptionsAndAMissingParentAreSentences) {
   EXPECT_NE(orphan.status().message().find("parent"), std::string_view::npos);
 }
 
-TEST_F(DataDirectoryTest, FLT_D15_AnUnwritableDirectoryIsPermissionDenied) {
+// Covers: FLT_D15
+TEST_F(DataDirectoryTest, AnUnwritableDirectoryIsPermissionDenied) {
   std::filesystem::create_directory(path_);
   const pid_t child = ::fork();
   if (child == 0) {  // without root's privileges
@@ -227,7 +238,8 @@ TEST_F(DataDirectoryTest, FLT_D15_AnUnwritableDirectoryIsPermissionDenied) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(IdentityTest, FLT_D16_EveryCrashWhileItIsStoredLeavesTheOldOrTheNewOne) {
+// Covers: FLT_D16
+TEST(IdentityTest, EveryCrashWhileItIsStoredLeavesTheOldOrTheNewOne) {
   using storage::Identity;
   RecordingFs disk;
   ASSERT_TRUE(storage::store_identity(disk, {.store = StoreId(1), .boot = BootCounter(1), .cluster = "orders"}).ok());
@@ -245,7 +257,8 @@ TEST(IdentityTest, FLT_D16_EveryCrashWhileItIsStoredLeavesTheOldOrTheNewOne) {
   });
 }
 
-TEST(IdentityTest, FLT_D03_D15_EveryCallFailsOnce) {
+// Covers: FLT_D03 FLT_D15
+TEST(IdentityTest, EveryCallFailsOnce) {
   for (uint64_t failing = 1; failing <= 6; ++failing) {
     RecordingFs disk;
     disk.fail_call(failing, absl::ResourceExhaustedError("injected"));
@@ -257,7 +270,8 @@ TEST(IdentityTest, FLT_D03_D15_EveryCallFailsOnce) {
 
 // A start that had made it could be killed before it synced the name; the next one took the directory as it was, and all that
 // was acknowledged in it was gone with the power.
-TEST_F(DataDirectoryTest, FLT_D17_TheNameOfADirectoryThatWasThereIsMadeDurableToo) {
+// Covers: FLT_D17
+TEST_F(DataDirectoryTest, TheNameOfADirectoryThatWasThereIsMadeDurableToo) {
   for (const bool there : {false, true}) {
     std::filesystem::remove_all(path_);
     if (there) std::filesystem::create_directory(path_);
@@ -291,7 +305,8 @@ TEST_F(DataDirectoryTest, ADirectoryMountedWhereNothingCanBeSyncedIsOpened) {
   ::close(around);
 }
 
-TEST_F(DataDirectoryTest, FLT_D21_ThatThereIsALogIsKnownWithoutTheLog) {
+// Covers: FLT_D21
+TEST_F(DataDirectoryTest, ThatThereIsALogIsKnownWithoutTheLog) {
   {
     const auto directory = open();
     ASSERT_TRUE(directory.ok()) << directory.status();
@@ -305,7 +320,8 @@ TEST_F(DataDirectoryTest, FLT_D21_ThatThereIsALogIsKnownWithoutTheLog) {
   EXPECT_TRUE((*again)->had_log());
 }
 
-TEST_F(DataDirectoryTest, FLT_D03_FLT_D21_ThatThereIsALogIsNotKnownBeforeItsNameIsDurable) {
+// Covers: FLT_D03 FLT_D21
+TEST_F(DataDirectoryTest, ThatThereIsALogIsNotKnownBeforeItsNameIsDurable) {
   const auto directory = open();
   ASSERT_TRUE(directory.ok()) << directory.status();
   const int refused = refused_twice_without_fsync([&] { return (*directory)->note_log(); });
@@ -315,7 +331,8 @@ TEST_F(DataDirectoryTest, FLT_D03_FLT_D21_ThatThereIsALogIsNotKnownBeforeItsName
 }
 
 // statvfs says nothing about a user's quota: the start that needed the reserve left it where it was, and failed.
-TEST_F(DataDirectoryTest, FLT_D04_AStartAtTheEndOfAQuotaUsesTheReserve) {
+// Covers: FLT_D04
+TEST_F(DataDirectoryTest, AStartAtTheEndOfAQuotaUsesTheReserve) {
   ASSERT_TRUE((*open())->keep_reserve().ok());
   LmdbCalls::set_room(LmdbCalls::Room::Quota);
   const auto directory = open();
@@ -324,7 +341,8 @@ TEST_F(DataDirectoryTest, FLT_D04_AStartAtTheEndOfAQuotaUsesTheReserve) {
   EXPECT_FALSE(std::filesystem::exists(path_ + "/reserve"));
 }
 
-TEST_F(DataDirectoryTest, FLT_D03_FLT_D04_AReserveIsNotThereBeforeItsNameIsDurable) {
+// Covers: FLT_D03 FLT_D04
+TEST_F(DataDirectoryTest, AReserveIsNotThereBeforeItsNameIsDurable) {
   const auto directory = open();
   ASSERT_TRUE(directory.ok()) << directory.status();
   const int refused = refused_twice_without_fsync([&] { return (*directory)->keep_reserve(); });

@@ -67,7 +67,8 @@ absl::StatusOr<std::unique_ptr<FileFenceGate>> gate_over(Image& image) {
   return FileFenceGate::over(std::make_unique<ImageFile>(image));
 }
 
-TEST(FileFenceGateTest, S55_TheStateOutlivesTheProcess) {
+// Covers: S-55
+TEST(FileFenceGateTest, TheStateOutlivesTheProcess) {
   TemporaryDirectory directory;
   {
     auto gate = FileFenceGate::open(directory / "gate").value();
@@ -104,7 +105,8 @@ TEST(FileFenceGateTest, BadPathsAndForeignFilesAreRefusedUntouched) {
 }
 
 // It was made there, and the next start refused the directory as foreign.
-TEST(FileFenceGateTest, FLT_D13_AGateIsNotMadeInADataDirectory) {
+// Covers: FLT_D13
+TEST(FileFenceGateTest, AGateIsNotMadeInADataDirectory) {
   TemporaryDirectory directory;
   ASSERT_TRUE(DataDirectory::open({.path = directory / "data", .cluster = "orders"}).ok());
   for (const char* name : {"data/gate", "data/log/gate"}) {
@@ -115,7 +117,8 @@ TEST(FileFenceGateTest, FLT_D13_AGateIsNotMadeInADataDirectory) {
   EXPECT_TRUE(FileFenceGate::open(directory / "gate").ok());
 }
 
-TEST(FileFenceGateTest, S55_NothingIsAnsweredBeforeItIsSyncedAndTheSameHolderCostsNoWrite) {
+// Covers: S-55
+TEST(FileFenceGateTest, NothingIsAnsweredBeforeItIsSyncedAndTheSameHolderCostsNoWrite) {
   Image image;
   auto gate = gate_over(image).value();
   for (uint64_t token = 1; token < 50; ++token) {
@@ -129,7 +132,8 @@ TEST(FileFenceGateTest, S55_NothingIsAnsweredBeforeItIsSyncedAndTheSameHolderCos
   }
 }
 
-TEST(FileFenceGateTest, S55_ATornWriteLeavesTheStateBeforeOrAfterIt) {
+// Covers: S-55
+TEST(FileFenceGateTest, ATornWriteLeavesTheStateBeforeOrAfterIt) {
   Image image;
   auto gate = gate_over(image).value();
   Token previous;
@@ -156,7 +160,8 @@ TEST(FileFenceGateTest, S55_ATornWriteLeavesTheStateBeforeOrAfterIt) {
   }
 }
 
-TEST(FileFenceGateTest, S55_AFileWithOneWholeSlotOpensAndOneWithoutIsDataLoss) {
+// Covers: S-55
+TEST(FileFenceGateTest, AFileWithOneWholeSlotOpensAndOneWithoutIsDataLoss) {
   Image whole;
   auto gate = gate_over(whole).value();
   ASSERT_TRUE(gate->admit(Token(3)).ok());  // into the first slot
@@ -171,7 +176,8 @@ TEST(FileFenceGateTest, S55_AFileWithOneWholeSlotOpensAndOneWithoutIsDataLoss) {
   }
 }
 
-TEST(FileFenceGateTest, S55_AFileThatWasEmptiedIsDataLossAndNoNewGate) {
+// Covers: S-55
+TEST(FileFenceGateTest, AFileThatWasEmptiedIsDataLossAndNoNewGate) {
   TemporaryDirectory directory;
   const std::string path = directory / "gate";
   ASSERT_TRUE(FileFenceGate::open(path).value()->admit(Token(100)).ok());
@@ -186,7 +192,8 @@ TEST(FileFenceGateTest, S55_AFileThatWasEmptiedIsDataLossAndNoNewGate) {
   }
 }
 
-TEST(FileFenceGateTest, S55_WhatAnInterruptedMakerLeftIsNoGateAndInNobodysWay) {
+// Covers: S-55
+TEST(FileFenceGateTest, WhatAnInterruptedMakerLeftIsNoGateAndInNobodysWay) {
   TemporaryDirectory directory;
   const std::string path = directory / "gate";
   for (const size_t length : {0, 8, 40, 4136, 10'000}) {
@@ -198,7 +205,8 @@ TEST(FileFenceGateTest, S55_WhatAnInterruptedMakerLeftIsNoGateAndInNobodysWay) {
   }
 }
 
-TEST(FileFenceGateTest, S55_OfTwoThatMakeOneFileTheSecondIsRefused) {
+// Covers: S-55
+TEST(FileFenceGateTest, OfTwoThatMakeOneFileTheSecondIsRefused) {
   TemporaryDirectory directory;
   const std::string path = directory / "gate";
   const auto files = storage::PosixFileSystem::open(directory.path()).value();
@@ -233,7 +241,8 @@ TEST(FileFenceGateTest, EveryCallThatFailsOnceStopsTheGateAndLosesNoAnsweredToke
   }
 }
 
-TEST(FileFenceGateTest, S55_FLT_D03_WhatAFailedSyncLeftInMemoryIsStoredBeforeItIsAnswered) {
+// Covers: S-55 FLT_D03
+TEST(FileFenceGateTest, WhatAFailedSyncLeftInMemoryIsStoredBeforeItIsAnswered) {
   for (const uint64_t before : {1, 2}) {  // either slot
     Image image;
     {
@@ -261,7 +270,8 @@ TEST(FileFenceGateTest, BothSlotsRottenIsDataLossAndNeverAnEmptyGate) {
 }
 
 // Whatever the bytes are: an error, or a state that was once written whole; never an unwritten token.
-TEST(FileFenceGateTest, S55_HostileImagesGiveAnErrorOrAStateThatWasWritten) {
+// Covers: S-55
+TEST(FileFenceGateTest, HostileImagesGiveAnErrorOrAStateThatWasWritten) {
   Random random(7);
   int opened = 0, refused = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -299,7 +309,8 @@ TEST(FileFenceGateTest, S55_HostileImagesGiveAnErrorOrAStateThatWasWritten) {
   EXPECT_GT(refused, 100);
 }
 
-TEST(FileFenceGateTest, S55_ThreadsShareOneGate) {
+// Covers: S-55
+TEST(FileFenceGateTest, ThreadsShareOneGate) {
   TemporaryDirectory directory;
   auto gate = FileFenceGate::open(directory / "gate").value();
   std::vector<std::thread> threads;
@@ -313,7 +324,7 @@ TEST(FileFenceGateTest, S55_ThreadsShareOneGate) {
 }
 
 // The bytes are a format: two slots, as described at the top of file_fence_gate.cc.
-TEST(FileFenceGateTest, GoldenTheFileAfterTwoTokens) {
+TEST(FileFenceGateTest, TheFileAfterTwoTokensHasTheGoldenBytes) {
   Image image;
   auto gate = gate_over(image).value();
   ASSERT_TRUE(gate->admit(Token(0x1122)).ok());

@@ -148,7 +148,8 @@ class LmdbDamageTest : public ::testing::Test {
   int intact_ = 0;
 };
 
-TEST_F(LmdbDamageTest, FLT_D08_AnyPageThatIsZeroOrNoiseAtOpenIsRefusedOrNeedless) {
+// Covers: FLT_D08
+TEST_F(LmdbDamageTest, AnyPageThatIsZeroOrNoiseAtOpenIsRefusedOrNeedless) {
   {
     const auto table = open();
     ASSERT_TRUE(table.ok()) << table.status().ToString();
@@ -165,7 +166,8 @@ TEST_F(LmdbDamageTest, FLT_D08_AnyPageThatIsZeroOrNoiseAtOpenIsRefusedOrNeedless
   EXPECT_GT(intact_, 10) << "free pages are needless";
 }
 
-TEST_F(LmdbDamageTest, FLT_D08_FLT_D11_AFileCutAnywhereIsRefusedOrNeedless) {
+// Covers: FLT_D08 FLT_D11
+TEST_F(LmdbDamageTest, AFileCutAnywhereIsRefusedOrNeedless) {
   {
     const auto table = open();
     ASSERT_TRUE(table.ok());
@@ -178,7 +180,8 @@ TEST_F(LmdbDamageTest, FLT_D08_FLT_D11_AFileCutAnywhereIsRefusedOrNeedless) {
   EXPECT_GT(refused_, 50);
 }
 
-TEST_F(LmdbDamageTest, FLT_D11_AFileThatWasMadeVeryLongTakesNoMemoryForItsLength) {
+// Covers: FLT_D11
+TEST_F(LmdbDamageTest, AFileThatWasMadeVeryLongTakesNoMemoryForItsLength) {
   {
     const auto table = open();
     ASSERT_TRUE(table.ok());
@@ -191,7 +194,8 @@ TEST_F(LmdbDamageTest, FLT_D11_AFileThatWasMadeVeryLongTakesNoMemoryForItsLength
 }
 
 // Header fields and node offsets are few among many bytes of values, so most flips are aimed at them.
-TEST_F(LmdbDamageTest, FLT_D08_FlippedBitsAtOpenAreRefusedOrNeedless) {
+// Covers: FLT_D08
+TEST_F(LmdbDamageTest, FlippedBitsAtOpenAreRefusedOrNeedless) {
   {
     const auto table = open();
     ASSERT_TRUE(table.ok());
@@ -211,7 +215,8 @@ TEST_F(LmdbDamageTest, FLT_D08_FlippedBitsAtOpenAreRefusedOrNeedless) {
 }
 
 // LMDB takes new pages from behind the last one that its newest meta page claims.
-TEST_F(LmdbDamageTest, FLT_D08_PagesThatAFileClaimsAndDoesNotHaveAreRot) {
+// Covers: FLT_D08
+TEST_F(LmdbDamageTest, PagesThatAFileClaimsAndDoesNotHaveAreRot) {
   constexpr size_t kLastPage = 136;
   {
     const auto table = open();
@@ -239,7 +244,8 @@ TEST_F(LmdbDamageTest, FLT_D08_PagesThatAFileClaimsAndDoesNotHaveAreRot) {
 }
 
 // Pages rot under a table in use: whatever it does next succeeds or is refused, and a new file repairs everything.
-TEST_F(LmdbDamageTest, FLT_D08_PagesThatRotUnderAnOpenTableNeverEndTheProcess) {
+// Covers: FLT_D08
+TEST_F(LmdbDamageTest, PagesThatRotUnderAnOpenTableNeverEndTheProcess) {
   std::string good;
   {
     const auto table = open();
@@ -277,7 +283,8 @@ TEST_F(LmdbDamageTest, FLT_D08_PagesThatRotUnderAnOpenTableNeverEndTheProcess) {
 }
 
 // LMDB halves a page to find a row. One that is out of order would lead it elsewhere than the reader, to what nobody checked.
-TEST_F(LmdbDamageTest, FLT_D08_PagesThatGetOutOfOrderUnderAnOpenTableAreRot) {
+// Covers: FLT_D08
+TEST_F(LmdbDamageTest, PagesThatGetOutOfOrderUnderAnOpenTableAreRot) {
   constexpr size_t kFlags = 10, kSecondNode = 18;  // in a page: its kind, where its nodes are
   constexpr char kBranch = 1, kLeaf = 2;
   std::string good;
@@ -309,7 +316,8 @@ TEST_F(LmdbDamageTest, FLT_D08_PagesThatGetOutOfOrderUnderAnOpenTableAreRot) {
 }
 
 // A branch that rots into its own parent is known already when it is met where the rows should be.
-TEST_F(LmdbDamageTest, FLT_D08_APageThatIsItsOwnChildUnderAnOpenTableIsRot) {
+// Covers: FLT_D08
+TEST_F(LmdbDamageTest, APageThatIsItsOwnChildUnderAnOpenTableIsRot) {
   constexpr size_t kFlags = 10, kFirstNode = 16;  // in a page: its kind, where its nodes are
   constexpr char kBranch = 1;
   std::string good;
@@ -342,7 +350,8 @@ TEST_F(LmdbDamageTest, FLT_D08_APageThatIsItsOwnChildUnderAnOpenTableIsRot) {
   EXPECT_GT(rotten, 0);
 }
 
-TEST_F(LmdbDamageTest, FLT_D11_FLT_D15_AFileCutRemovedOrReplacedUnderAnOpenTableIsNoticed) {
+// Covers: FLT_D11 FLT_D15
+TEST_F(LmdbDamageTest, AFileCutRemovedOrReplacedUnderAnOpenTableIsNoticed) {
   const auto spoilings = {
       +[](const std::string& file) { std::filesystem::resize_file(file, 0); },
       +[](const std::string& file) { std::filesystem::resize_file(file, 5000); },
@@ -378,7 +387,8 @@ TEST_F(LmdbDamageTest, FLT_D11_FLT_D15_AFileCutRemovedOrReplacedUnderAnOpenTable
 }
 
 // The log before a checkpoint goes once that is durable, and the name of its directory is a part of it.
-TEST_F(LmdbDamageTest, FLT_D15_ADirectoryThatIsMadeAnewHasItsNameMadeDurable) {
+// Covers: FLT_D15
+TEST_F(LmdbDamageTest, ADirectoryThatIsMadeAnewHasItsNameMadeDurable) {
   {
     const auto table = open();
     ASSERT_TRUE(table.ok());
@@ -392,7 +402,8 @@ TEST_F(LmdbDamageTest, FLT_D15_ADirectoryThatIsMadeAnewHasItsNameMadeDurable) {
 }
 
 // LMDB waits on mutexes in its lock file: changing a byte of it once blocked a running replica's scrub forever.
-TEST_F(LmdbDamageTest, FLT_D12_ALockFileInUseHasNoNameThatCouldBeSpoiled) {
+// Covers: FLT_D12
+TEST_F(LmdbDamageTest, ALockFileInUseHasNoNameThatCouldBeSpoiled) {
   const auto names = [this] {
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator(path_)) found.push_back(entry.path().filename());
@@ -412,7 +423,8 @@ TEST_F(LmdbDamageTest, FLT_D12_ALockFileInUseHasNoNameThatCouldBeSpoiled) {
   EXPECT_EQ(*rows_in(**replaced), rows_);
 }
 
-TEST_F(LmdbDamageTest, FLT_D13_WhatIsNoFileIsRefused) {
+// Covers: FLT_D13
+TEST_F(LmdbDamageTest, WhatIsNoFileIsRefused) {
   std::filesystem::create_directory(file() + "-lock");
   EXPECT_TRUE(absl::IsFailedPrecondition(open().status()));
   std::filesystem::remove(file() + "-lock");
@@ -445,7 +457,8 @@ TEST_F(LmdbDamageTest, AViewOfAReplacedFileGoesOn) {
 }
 
 // A commit is never torn by the replacement: an open finds the old file, if it still verifies, or the new one.
-TEST_F(LmdbDamageTest, FLT_D16_WhatAnInterruptedReplacementLeftIsForgotten) {
+// Covers: FLT_D16
+TEST_F(LmdbDamageTest, WhatAnInterruptedReplacementLeftIsForgotten) {
   {
     const auto table = open();
     ASSERT_TRUE(table.ok());
@@ -475,7 +488,8 @@ class LmdbStoreDamageTest : public ::testing::Test {
   std::unique_ptr<LmdbStateStore> store_;
 };
 
-TEST_F(LmdbStoreDamageTest, FLT_D15_ARemovedStateIsToldWithoutBeingAskedAndAWholeBatchMendsIt) {
+// Covers: FLT_D15
+TEST_F(LmdbStoreDamageTest, ARemovedStateIsToldWithoutBeingAskedAndAWholeBatchMendsIt) {
   std::filesystem::remove_all(parent_ / "data/state");
   ASSERT_TRUE(probe_.wait_damaged());
   store_->commit({.applied = {Index(2), Term(1)}, .rows = {{"a", "2"}}});  // dropped: not whole
@@ -494,7 +508,8 @@ TEST_F(LmdbStoreDamageTest, FLT_D15_ARemovedStateIsToldWithoutBeingAskedAndAWhol
   again.close();
 }
 
-TEST_F(LmdbStoreDamageTest, FLT_D13_FLT_D15_TheCheckpointOfAnotherDirectoryThatTookItsPlaceIsNeverReplaced) {
+// Covers: FLT_D13 FLT_D15
+TEST_F(LmdbStoreDamageTest, TheCheckpointOfAnotherDirectoryThatTookItsPlaceIsNeverReplaced) {
   std::filesystem::rename(parent_ / "data", parent_ / "away");
   StoreId others;
   {
@@ -519,7 +534,8 @@ TEST_F(LmdbStoreDamageTest, FLT_D13_FLT_D15_TheCheckpointOfAnotherDirectoryThatT
 }
 
 // The file that a failed write or sync left is never trusted again: the whole state goes to a file of its own.
-TEST_F(LmdbStoreDamageTest, FLT_D22_INV_S10_AnyCallThatFailsIsMendedByAWholeBatchInAFreshFile) {
+// Covers: FLT_D22 INV_S10
+TEST_F(LmdbStoreDamageTest, AnyCallThatFailsIsMendedByAWholeBatchInAFreshFile) {
   uint64_t index = 1;
   Position good{Index(1), Term(1)};
   for (uint64_t failing = 1; failing <= 4; ++failing) {
@@ -555,7 +571,8 @@ TEST_F(LmdbStoreDamageTest, FLT_D22_INV_S10_AnyCallThatFailsIsMendedByAWholeBatc
   EXPECT_TRUE(probe_.failures().empty());
 }
 
-TEST_F(LmdbStoreDamageTest, FLT_D22_AWholeBatchThatFailsIsAskedForAgainAndSaid) {
+// Covers: FLT_D22
+TEST_F(LmdbStoreDamageTest, AWholeBatchThatFailsIsAskedForAgainAndSaid) {
   LmdbCalls::set_failing(true);
   store_->commit({.applied = {Index(2), Term(1)}, .rows = {{"a", "2"}}});
   ASSERT_TRUE(probe_.wait_damaged(1));
@@ -581,7 +598,8 @@ TEST_F(LmdbStoreDamageTest, FLT_D22_AWholeBatchThatFailsIsAskedForAgainAndSaid) 
   again.close();
 }
 
-TEST_F(LmdbStoreDamageTest, FLT_D22_AStoreThatPausesCloses) {
+// Covers: FLT_D22
+TEST_F(LmdbStoreDamageTest, AStoreThatPausesCloses) {
   LmdbCalls::set_failing(true);
   store_->commit({.applied = {Index(2), Term(1)}, .rows = {{"a", "2"}}, .whole = true});
   ASSERT_TRUE(probe_.wait_waiting(true));
@@ -594,7 +612,8 @@ TEST_F(LmdbStoreDamageTest, FLT_D22_AStoreThatPausesCloses) {
   again.close();
 }
 
-TEST_F(LmdbStoreDamageTest, FLT_D04_CheckpointsWaitForRoomAndGoOn) {
+// Covers: FLT_D04
+TEST_F(LmdbStoreDamageTest, CheckpointsWaitForRoomAndGoOn) {
   uint64_t index = 1;
   const std::string full = "No space left on device";
   const std::vector<std::pair<LmdbCalls::Room, std::string>> rooms = {
@@ -615,7 +634,8 @@ TEST_F(LmdbStoreDamageTest, FLT_D04_CheckpointsWaitForRoomAndGoOn) {
   EXPECT_TRUE(probe_.damages().empty());
 }
 
-TEST_F(LmdbStoreDamageTest, FLT_D04_WhatIsStagedWaitsForRoomToo) {
+// Covers: FLT_D04
+TEST_F(LmdbStoreDamageTest, WhatIsStagedWaitsForRoomToo) {
   LmdbCalls::set_room(LmdbCalls::Room::None);
   store_->stage(Ticket(1), {"", ""}, {{"p", "1"}, {"q", "2"}});
   ASSERT_TRUE(probe_.wait_waiting(true));
@@ -634,7 +654,8 @@ TEST_F(LmdbStoreDamageTest, FLT_D04_WhatIsStagedWaitsForRoomToo) {
   EXPECT_TRUE(probe_.failures().empty());
 }
 
-TEST_F(LmdbStoreDamageTest, FLT_D04_AWholeCheckpointWaitsForRoomToo) {
+// Covers: FLT_D04
+TEST_F(LmdbStoreDamageTest, AWholeCheckpointWaitsForRoomToo) {
   LmdbCalls::set_room(LmdbCalls::Room::None);
   const Position whole{Index(6), Term(2)};
   store_->commit({.applied = whole, .rows = {{"p", "3"}}, .whole = true});
@@ -645,7 +666,8 @@ TEST_F(LmdbStoreDamageTest, FLT_D04_AWholeCheckpointWaitsForRoomToo) {
   EXPECT_TRUE(probe_.damages().empty());
 }
 
-TEST_F(LmdbStoreDamageTest, FLT_D04_AStoreThatWaitsForRoomCloses) {
+// Covers: FLT_D04
+TEST_F(LmdbStoreDamageTest, AStoreThatWaitsForRoomCloses) {
   LmdbCalls::set_room(LmdbCalls::Room::None);
   store_->commit({.applied = {Index(2), Term(1)}, .rows = {{"a", "2"}}});
   ASSERT_TRUE(probe_.wait_waiting(true));

@@ -26,7 +26,8 @@ class LmdbFilesTest : public ::testing::Test {
 
 // The size was read after the file had been looked at: a commit in between made the file look too short, and a replica with
 // nothing wrong stepped aside.
-TEST_F(LmdbFilesTest, FLT_D08_AFileThatGrowsMeanwhileIsNotTakenForOneThatWasCutShort) {
+// Covers: FLT_D08
+TEST_F(LmdbFilesTest, AFileThatGrowsMeanwhileIsNotTakenForOneThatWasCutShort) {
   constexpr off_t kCommits = 20'000;
   std::thread writer([this] {
     for (off_t commit = 1; commit <= kCommits; ++commit) {
@@ -40,7 +41,8 @@ TEST_F(LmdbFilesTest, FLT_D08_AFileThatGrowsMeanwhileIsNotTakenForOneThatWasCutS
   EXPECT_EQ(refused, 0u);
 }
 
-TEST_F(LmdbFilesTest, FLT_D08_AFileThatIsShorterThanItWasIsRefused) {
+// Covers: FLT_D08
+TEST_F(LmdbFilesTest, AFileThatIsShorterThanItWasIsRefused) {
   ASSERT_EQ(::truncate(path_.c_str(), 8192), 0);
   files_.note_growth();
   EXPECT_TRUE(files_.unchanged().ok());

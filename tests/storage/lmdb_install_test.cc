@@ -113,7 +113,8 @@ class LmdbInstallTest : public ::testing::Test {
   const std::string path_ = parent_ / "state";
 };
 
-TEST_F(LmdbInstallTest, FLT_D03_FLT_D16_AnyCallThatFailsIsReportedAndLeavesOneState) {
+// Covers: FLT_D03 FLT_D16
+TEST_F(LmdbInstallTest, AnyCallThatFailsIsReportedAndLeavesOneState) {
   const std::string start = data();
   uint64_t installed = 0;
   uint64_t failing = 1;
@@ -137,7 +138,8 @@ TEST_F(LmdbInstallTest, FLT_D03_FLT_D16_AnyCallThatFailsIsReportedAndLeavesOneSt
 }
 
 // Power is lost after every change: what was synced is there, and any part of the rest.
-TEST_F(LmdbInstallTest, FLT_D16_REG_F34_INV_S03_ACrashAnywhereLeavesTheOldOrTheNewState) {
+// Covers: FLT_D16 REG_F34 INV_S03
+TEST_F(LmdbInstallTest, ACrashAnywhereLeavesTheOldOrTheNewState) {
   const std::string start = data();
   std::vector<LmdbCalls::Change> changes;
   {
@@ -185,7 +187,8 @@ TEST_F(LmdbInstallTest, FLT_D16_REG_F34_INV_S03_ACrashAnywhereLeavesTheOldOrTheN
   EXPECT_GT(changes.size(), 40u);
 }
 
-TEST_F(LmdbInstallTest, FLT_D08_RotUnderAnOpenViewIsNeverVisited) {
+// Covers: FLT_D08
+TEST_F(LmdbInstallTest, RotUnderAnOpenViewIsNeverVisited) {
   const auto table = open();
   ASSERT_TRUE(table.ok());
   const auto view = (*table)->view();
@@ -202,7 +205,8 @@ TEST_F(LmdbInstallTest, FLT_D08_RotUnderAnOpenViewIsNeverVisited) {
   EXPECT_TRUE((*view)->scan_range({"key1007", ""}, visit).ok()) << "the other ranges can be sent";
 }
 
-TEST_F(LmdbInstallTest, FLT_D08_RotInStagedRowsIsNotInstalled) {
+// Covers: FLT_D08
+TEST_F(LmdbInstallTest, RotInStagedRowsIsNotInstalled) {
   const auto table = open();
   ASSERT_TRUE(table.ok());
   ASSERT_TRUE((*table)->stage({}, as_chunk(kNewRows)).ok());
@@ -213,7 +217,8 @@ TEST_F(LmdbInstallTest, FLT_D08_RotInStagedRowsIsNotInstalled) {
   EXPECT_TRUE(take_in(**table).ok()) << "rows sent again are good again";
 }
 
-TEST_F(LmdbInstallTest, FLT_D08_RotInTheSpareTableAtOpenIsErasedNotFeared) {
+// Covers: FLT_D08
+TEST_F(LmdbInstallTest, RotInTheSpareTableAtOpenIsErasedNotFeared) {
   {
     const auto table = open();
     ASSERT_TRUE(table.ok());
@@ -228,7 +233,8 @@ TEST_F(LmdbInstallTest, FLT_D08_RotInTheSpareTableAtOpenIsErasedNotFeared) {
   EXPECT_TRUE(take_in(**table).ok());
 }
 
-TEST_F(LmdbInstallTest, FLT_D04_AMapTooSmallForBothStatesFailsTheStageAndKeepsTheState) {
+// Covers: FLT_D04
+TEST_F(LmdbInstallTest, AMapTooSmallForBothStatesFailsTheStageAndKeepsTheState) {
   {
     const auto table = open(1 << 20);
     ASSERT_TRUE(table.ok());
@@ -239,7 +245,8 @@ TEST_F(LmdbInstallTest, FLT_D04_AMapTooSmallForBothStatesFailsTheStageAndKeepsTh
 }
 
 // A view pins every page that was live when it began.
-TEST_F(LmdbInstallTest, FLT_D04_AnOldViewCanFillTheMapAndItsEndMakesRoomAgain) {
+// Covers: FLT_D04
+TEST_F(LmdbInstallTest, AnOldViewCanFillTheMapAndItsEndMakesRoomAgain) {
   absl::Status status;
   {
     const auto table = open(1 << 20);
@@ -254,7 +261,8 @@ TEST_F(LmdbInstallTest, FLT_D04_AnOldViewCanFillTheMapAndItsEndMakesRoomAgain) {
   for (int i = 0; i < 100; ++i) ASSERT_TRUE((*table)->write({kOld, as_chunk(kOldRows)}).ok()) << i;
 }
 
-TEST_F(LmdbInstallTest, FLT_P25_AMapThatIsFullGrowsWhileViewsReadTheStateBefore) {
+// Covers: FLT_P25
+TEST_F(LmdbInstallTest, AMapThatIsFullGrowsWhileViewsReadTheStateBefore) {
   const auto table = open(uint64_t{1} << 30);
   ASSERT_TRUE(table.ok());
   const auto before = (*table)->view();
@@ -269,7 +277,8 @@ TEST_F(LmdbInstallTest, FLT_P25_AMapThatIsFullGrowsWhileViewsReadTheStateBefore)
   EXPECT_TRUE((*table)->scrub([](size_t) { return true; }).ok());
 }
 
-TEST_F(LmdbInstallTest, FLT_P25_StagedRowsMakeTheMapGrowAndAreCountedOnce) {
+// Covers: FLT_P25
+TEST_F(LmdbInstallTest, StagedRowsMakeTheMapGrowAndAreCountedOnce) {
   const Rows large = numbered("large", 40, 400'000);
   {
     const auto table = open(uint64_t{1} << 30);
@@ -289,7 +298,8 @@ TEST_F(LmdbInstallTest, FLT_P25_StagedRowsMakeTheMapGrowAndAreCountedOnce) {
 }
 
 // LMDB's pages are as large as those of the machine that made the file, 32 KiB at most.
-TEST_F(LmdbInstallTest, FLT_V04_ACheckpointThatWasMadeWithPagesOfAnotherSizeIsReadAndWritten) {
+// Covers: FLT_V04
+TEST_F(LmdbInstallTest, ACheckpointThatWasMadeWithPagesOfAnotherSizeIsReadAndWritten) {
   for (const size_t made : {size_t{4} << 10, size_t{16} << 10, size_t{64} << 10}) {
     for (const size_t moved : {size_t{4} << 10, size_t{16} << 10, size_t{64} << 10}) {
       const std::string where = std::to_string(made) + " to " + std::to_string(moved) + ": ";
@@ -315,7 +325,8 @@ void touch_stack() {
 }
 
 // In a process of its own, whose heap and stack have room, so that only what is mapped is refused.
-TEST_F(LmdbInstallTest, FLT_P25_WithoutAddressSpaceAWriteWaitsAndIsDoneOnceThereIsSome) {
+// Covers: FLT_P25
+TEST_F(LmdbInstallTest, WithoutAddressSpaceAWriteWaitsAndIsDoneOnceThereIsSome) {
   const Rows large = numbered("large", 40, 400'000);
   const pid_t child = ::fork();
   if (child == 0) {
@@ -347,7 +358,8 @@ TEST_F(LmdbInstallTest, FLT_P25_WithoutAddressSpaceAWriteWaitsAndIsDoneOnceThere
 
 const StateSinkProbe::Report kInstalled = StateSinkProbe::Installed{kNew};
 
-TEST(LmdbStateStoreTest, FLT_D03_AStageOrInstallThatFailsIsReportedOnceAndNothingIsInstalled) {
+// Covers: FLT_D03
+TEST(LmdbStateStoreTest, AStageOrInstallThatFailsIsReportedOnceAndNothingIsInstalled) {
   for (uint64_t failing = 1; failing <= 12; ++failing) {
     TemporaryDirectory parent;
     const auto directory = DataDirectory::open({.path = parent / "data", .cluster = "orders"});

@@ -65,7 +65,8 @@ class LmdbTableTest : public ::testing::Test {
   const std::string path_ = parent_ / "state";
 };
 
-TEST_F(LmdbTableTest, FLT_D08_INV_S04_AChangedAddedOrMissingRowIsNoticedAtOpen) {
+// Covers: FLT_D08 INV_S04
+TEST_F(LmdbTableTest, AChangedAddedOrMissingRowIsNoticedAtOpen) {
   fill();
   const std::string good = data();
   const std::string garbage = "eightbyt and more";
@@ -87,7 +88,8 @@ TEST_F(LmdbTableTest, FLT_D08_INV_S04_AChangedAddedOrMissingRowIsNoticedAtOpen) 
   EXPECT_TRUE(absl::IsDataLoss(open().status()));
 }
 
-TEST_F(LmdbTableTest, FLT_D08_AFlippedBitInAnyValueIsNoticed) {
+// Covers: FLT_D08
+TEST_F(LmdbTableTest, AFlippedBitInAnyValueIsNoticed) {
   fill();
   const std::string good = data();
   for (int i = 0; i < 50; i += 7) {
@@ -99,7 +101,8 @@ TEST_F(LmdbTableTest, FLT_D08_AFlippedBitInAnyValueIsNoticed) {
   }
 }
 
-TEST_F(LmdbTableTest, INV_S02_OpeningTwiceIsOpeningOnce) {
+// Covers: INV_S02
+TEST_F(LmdbTableTest, OpeningTwiceIsOpeningOnce) {
   fill();
   ASSERT_TRUE(open().ok());
   const std::string once = data();
@@ -109,14 +112,16 @@ TEST_F(LmdbTableTest, INV_S02_OpeningTwiceIsOpeningOnce) {
   EXPECT_EQ(data(), once);
 }
 
-TEST_F(LmdbTableTest, FLT_D13_TheStateOfAnotherStoreIsRefused) {
+// Covers: FLT_D13
+TEST_F(LmdbTableTest, TheStateOfAnotherStoreIsRefused) {
   fill();
   const std::string before = data();
   EXPECT_TRUE(absl::IsFailedPrecondition(open(StoreId(6)).status()));
   EXPECT_EQ(data(), before);
 }
 
-TEST_F(LmdbTableTest, FLT_D13_AForeignDatabaseOrFileIsRefusedUntouched) {
+// Covers: FLT_D13
+TEST_F(LmdbTableTest, AForeignDatabaseOrFileIsRefusedUntouched) {
   MDB_env* environment = nullptr;
   ASSERT_EQ(mdb_env_create(&environment), 0);
   ASSERT_EQ(mdb_env_open(environment, path_.c_str(), 0, 0640), 0);
@@ -136,7 +141,8 @@ TEST_F(LmdbTableTest, FLT_D13_AForeignDatabaseOrFileIsRefusedUntouched) {
   EXPECT_EQ(data(), before);
 }
 
-TEST_F(LmdbTableTest, FLT_D14_ANewerFormatIsRefused) {
+// Covers: FLT_D14
+TEST_F(LmdbTableTest, ANewerFormatIsRefused) {
   fill();
   std::string newer(64, '\0');
   newer[0] = 9;
@@ -144,7 +150,8 @@ TEST_F(LmdbTableTest, FLT_D14_ANewerFormatIsRefused) {
   EXPECT_TRUE(absl::IsFailedPrecondition(open().status()));
 }
 
-TEST_F(LmdbTableTest, FLT_D11_AShortOrOverwrittenFileIsNotTakenForAnEmptyCheckpoint) {
+// Covers: FLT_D11
+TEST_F(LmdbTableTest, AShortOrOverwrittenFileIsNotTakenForAnEmptyCheckpoint) {
   fill();
   const std::string good = data();
   set_data(std::string(good.size(), 'x'));
@@ -168,7 +175,8 @@ TEST_F(LmdbTableTest, BadKeysAreRefusedAndNothingOfTheBatchIsWritten) {
   EXPECT_EQ((*table)->applied(), kApplied);
 }
 
-TEST_F(LmdbTableTest, FLT_D04_AFullMapIsResourceExhaustedAndTheCheckpointBeforeStays) {
+// Covers: FLT_D04
+TEST_F(LmdbTableTest, AFullMapIsResourceExhaustedAndTheCheckpointBeforeStays) {
   fill();
   {
     const auto table = open(kTableStore, 1 << 20);
@@ -184,7 +192,8 @@ TEST_F(LmdbTableTest, FLT_D04_AFullMapIsResourceExhaustedAndTheCheckpointBeforeS
 }
 
 // A process dies with a read transaction open; its slot must not pin pages forever.
-TEST_F(LmdbTableTest, FLT_D12_DeadReadersAreClearedAtOpen) {
+// Covers: FLT_D12
+TEST_F(LmdbTableTest, DeadReadersAreClearedAtOpen) {
   fill();
   for (int round = 0; round < 6; ++round) {  // more than views_max
     const pid_t child = ::fork();
@@ -203,7 +212,8 @@ TEST_F(LmdbTableTest, FLT_D12_DeadReadersAreClearedAtOpen) {
   EXPECT_TRUE((*table)->view().ok());
 }
 
-TEST_F(LmdbTableTest, FLT_D12_FilesCopiedWithTheirLockFileOpen) {
+// Covers: FLT_D12
+TEST_F(LmdbTableTest, FilesCopiedWithTheirLockFileCanBeOpened) {
   fill();
   std::filesystem::copy(path_, parent_ / "copy", std::filesystem::copy_options::recursive);
   const auto copy =
@@ -213,7 +223,8 @@ TEST_F(LmdbTableTest, FLT_D12_FilesCopiedWithTheirLockFileOpen) {
 }
 
 // The copy's lock file names a reader, of a live process that has nothing to do with the copy.
-TEST_F(LmdbTableTest, FLT_D12_FilesCopiedUnderAnOpenViewPinNoPages) {
+// Covers: FLT_D12
+TEST_F(LmdbTableTest, FilesCopiedUnderAnOpenViewPinNoPages) {
   fill();
   const auto table = open();
   ASSERT_TRUE(table.ok());
@@ -229,7 +240,8 @@ TEST_F(LmdbTableTest, FLT_D12_FilesCopiedUnderAnOpenViewPinNoPages) {
 }
 
 // A child commits forever and is killed; whatever is there belongs to one position.
-TEST_F(LmdbTableTest, REG_F34_FLT_D16_INV_S03_AKilledWriterLeavesTheOldOrTheNewCheckpoint) {
+// Covers: REG_F34 FLT_D16 INV_S03
+TEST_F(LmdbTableTest, AKilledWriterLeavesTheOldOrTheNewCheckpoint) {
   fill(0);
   for (int round = 0; round < 5; ++round) {
     int ready[2];
@@ -264,7 +276,8 @@ TEST_F(LmdbTableTest, REG_F34_FLT_D16_INV_S03_AKilledWriterLeavesTheOldOrTheNewC
   }
 }
 
-TEST(LmdbStateStoreTest, FLT_D04_AFailedCommitIsReportedOnceAndFinal) {
+// Covers: FLT_D04
+TEST(LmdbStateStoreTest, AFailedCommitIsReportedOnceAndFinal) {
   TemporaryDirectory parent;
   const auto directory = DataDirectory::open({.path = parent / "data", .cluster = "orders"});
   ASSERT_TRUE(directory.ok());

@@ -26,7 +26,8 @@ TEST(MemoryLogStoreTest, OnDemandNothingIsDurableBeforeItIsCompleted) {
   EXPECT_EQ(again->boot, BootCounter(2));
 }
 
-TEST(MemoryLogStoreTest, FLT_D03_FailureIsToldOnceAndFinal) {
+// Covers: FLT_D03
+TEST(MemoryLogStoreTest, FailureIsToldOnceAndFinal) {
   MemoryLogStore store(StoreId(1));
   LogSinkProbe probe;
   ASSERT_TRUE(store.open(probe).ok());

@@ -37,7 +37,8 @@ TEST(SegmentedLogStoreTest, BadOptionsAreASentence) {
   }
 }
 
-TEST(SegmentedLogStoreTest, FLT_D03_AFailedSyncIsReportedOnceAndNothingLaterIsAttempted) {
+// Covers: FLT_D03
+TEST(SegmentedLogStoreTest, AFailedSyncIsReportedOnceAndNothingLaterIsAttempted) {
   SharedDisk disk;
   LogSinkProbe probe;
   SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
@@ -54,7 +55,8 @@ TEST(SegmentedLogStoreTest, FLT_D03_AFailedSyncIsReportedOnceAndNothingLaterIsAt
   EXPECT_EQ(probe.failures().size(), 1u);
 }
 
-TEST(SegmentedLogStoreTest, FLT_D06_AScrubNamesWhatIsRottenAndAFailedStoreAnswersToo) {
+// Covers: FLT_D06
+TEST(SegmentedLogStoreTest, AScrubNamesWhatIsRottenAndAFailedStoreAnswersToo) {
   SharedDisk disk;
   LogSinkProbe probe;
   SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
@@ -81,7 +83,8 @@ TEST(SegmentedLogStoreTest, FLT_D06_AScrubNamesWhatIsRottenAndAFailedStoreAnswer
   store.close();
 }
 
-TEST(SegmentedLogStoreTest, FLT_A18_AnAllocationThatFailsOnItsThreadFailsTheStoreAndEndsNoProcess) {
+// Covers: FLT_A18
+TEST(SegmentedLogStoreTest, AnAllocationThatFailsOnItsThreadFailsTheStoreAndEndsNoProcess) {
   SharedDisk disk;
   LogSinkProbe probe;
   SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
@@ -97,7 +100,8 @@ TEST(SegmentedLogStoreTest, FLT_A18_AnAllocationThatFailsOnItsThreadFailsTheStor
   EXPECT_EQ(probe.written(), WriteNumber(1));
 }
 
-TEST(SegmentedLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnAfterCompactionOrRelief) {
+// Covers: FLT_D04
+TEST(SegmentedLogStoreTest, WritesWaitForSpaceAndGoOnAfterCompactionOrRelief) {
   SharedDisk disk;
   LogSinkProbe probe;
   SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
@@ -121,7 +125,8 @@ TEST(SegmentedLogStoreTest, FLT_D04_WritesWaitForSpaceAndGoOnAfterCompactionOrRe
 }
 
 // The disk stays as full as it is: two segments, and no room for a third one.
-TEST(SegmentedLogStoreTest, FLT_D04_ASegmentThatCompactionFreesIsRoomAsWell) {
+// Covers: FLT_D04
+TEST(SegmentedLogStoreTest, ASegmentThatCompactionFreesIsRoomAsWell) {
   SharedDisk disk;
   LogSinkProbe probe;
   SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
@@ -151,7 +156,8 @@ TEST(SegmentedLogStoreTest, FLT_D04_ASegmentThatCompactionFreesIsRoomAsWell) {
 }
 
 // One of two takes the room first: the write that waits, or the thread that makes segments for later.
-TEST(SegmentedLogStoreTest, FLT_D04_RoomForOneSegmentIsEnoughForAWriteThatWaits) {
+// Covers: FLT_D04
+TEST(SegmentedLogStoreTest, RoomForOneSegmentIsEnoughForAWriteThatWaits) {
   SharedDisk disk;
   LogSinkProbe probe;
   SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
@@ -174,7 +180,8 @@ TEST(SegmentedLogStoreTest, FLT_D04_RoomForOneSegmentIsEnoughForAWriteThatWaits)
   EXPECT_TRUE(probe.failures().empty());
 }
 
-TEST(SegmentedLogStoreTest, FLT_P14_WritesWaitForADescriptorAndNothingIsSaidOfTheDisk) {
+// Covers: FLT_P14
+TEST(SegmentedLogStoreTest, WritesWaitForADescriptorAndNothingIsSaidOfTheDisk) {
   SharedDisk disk;
   LogSinkProbe probe;
   SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
@@ -198,7 +205,8 @@ TEST(SegmentedLogStoreTest, FLT_P14_WritesWaitForADescriptorAndNothingIsSaidOfTh
   EXPECT_TRUE(waits[1].ok());
 }
 
-TEST(SegmentedLogStoreTest, FLT_D04_NoSpaceAtOpenIsResourceExhausted) {
+// Covers: FLT_D04
+TEST(SegmentedLogStoreTest, NoSpaceAtOpenIsResourceExhausted) {
   SharedDisk disk;
   LogSinkProbe probe;
   disk.with([](RecordingFs& fs) { fs.limit_space(1000); });
@@ -207,7 +215,8 @@ TEST(SegmentedLogStoreTest, FLT_D04_NoSpaceAtOpenIsResourceExhausted) {
 }
 
 // It holds nothing yet: another one is created.
-TEST(SegmentedLogStoreTest, FLT_D11_ASpareThatIsRemovedOrCutShortIsThrownAway) {
+// Covers: FLT_D11
+TEST(SegmentedLogStoreTest, ASpareThatIsRemovedOrCutShortIsThrownAway) {
   const auto spoilings = {+[](const std::filesystem::path& spare) { std::filesystem::remove(spare); },
                           +[](const std::filesystem::path& spare) { std::filesystem::resize_file(spare, 100); }};
   for (const auto spoil : spoilings) {
@@ -233,7 +242,8 @@ TEST(SegmentedLogStoreTest, FLT_D11_ASpareThatIsRemovedOrCutShortIsThrownAway) {
   }
 }
 
-TEST(SegmentedLogStoreTest, FLT_D22_ErrorsOfASpareCostTheSpareAndAreSaid) {
+// Covers: FLT_D22
+TEST(SegmentedLogStoreTest, ErrorsOfASpareCostTheSpareAndAreSaid) {
   RecordingFs empty;
   empty.fail_spares(0, 0, absl::OkStatus());
   ASSERT_TRUE(log::Log::open(empty, {.store = kLogStore, .segment_bytes = 64 << 10, .small_segment_bytes = 64 << 10}).ok());
@@ -252,7 +262,8 @@ TEST(SegmentedLogStoreTest, FLT_D22_ErrorsOfASpareCostTheSpareAndAreSaid) {
   }
 }
 
-TEST(SegmentedLogStoreTest, FLT_D22_WithoutASpareSegmentsAreMadeOnTheSpotOrWritesWaitAndSayWhy) {
+// Covers: FLT_D22
+TEST(SegmentedLogStoreTest, WithoutASpareSegmentsAreMadeOnTheSpotOrWritesWaitAndSayWhy) {
   SharedDisk disk;
   LogSinkProbe probe;
   SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
@@ -272,7 +283,8 @@ TEST(SegmentedLogStoreTest, FLT_D22_WithoutASpareSegmentsAreMadeOnTheSpotOrWrite
 }
 
 // Its writes would continue in files that have no name, and be gone with the process.
-TEST(SegmentedLogStoreTest, FLT_D23_FilesRemovedMovedOrReplacedUnderARunningLogAreNoticedWithoutAWrite) {
+// Covers: FLT_D23
+TEST(SegmentedLogStoreTest, FilesRemovedMovedOrReplacedUnderARunningLogAreNoticedWithoutAWrite) {
   const auto each_segment = [](const std::filesystem::path& log, auto act) {
     std::vector<std::filesystem::path> segments;
     for (const auto& file : std::filesystem::directory_iterator(log)) {
@@ -310,7 +322,8 @@ TEST(SegmentedLogStoreTest, FLT_D23_FilesRemovedMovedOrReplacedUnderARunningLogA
   }
 }
 
-TEST(SegmentedLogStoreTest, REG_F32_INV_S01_EveryAcknowledgedWriteSurvivesAPowerCutAtThatMoment) {
+// Covers: REG_F32 INV_S01
+TEST(SegmentedLogStoreTest, EveryAcknowledgedWriteSurvivesAPowerCutAtThatMoment) {
   SharedDisk disk;
   LogSinkProbe probe;
   SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
@@ -347,7 +360,8 @@ TEST(SegmentedLogStoreTest, WhatTheIndexTakesIsKnownFromTheOpenOn) {
 }
 
 // After the idle time a mark is written, so that rot in the last acknowledged batch is not taken for a torn tail.
-TEST(SegmentedLogStoreTest, FLT_D02_AnIdleStorePutsItsLastBatchBelowAMark) {
+// Covers: FLT_D02
+TEST(SegmentedLogStoreTest, AnIdleStorePutsItsLastBatchBelowAMark) {
   SharedDisk disk;
   LogSinkProbe probe;
   SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);
@@ -434,7 +448,8 @@ TEST_F(DeferredWriteTest, IsFinishedByClose) {
   EXPECT_EQ(probe.written(), WriteNumber(last - 1));
 }
 
-TEST_F(DeferredWriteTest, FLT_D03_ThatFailsIsFinalAsAnyOther) {
+// Covers: FLT_D03
+TEST_F(DeferredWriteTest, ThatFailsIsFinalAsAnyOther) {
   open();
   defer_one();
   disk.with([](RecordingFs& fs) { fs.fail_all_calls(absl::DataLossError("EIO")); });
@@ -464,7 +479,8 @@ TEST_F(DeferredWriteTest, IsNoneWhereNoSyncIsQuickEnough) {
   }
 }
 
-TEST(SegmentedLogStoreTest, INV_S07_CompactionKeepsTheDiskBounded) {
+// Covers: INV_S07
+TEST(SegmentedLogStoreTest, CompactionKeepsTheDiskBounded) {
   SharedDisk disk;
   LogSinkProbe probe;
   SegmentedLogStore store(kLogStore, BootCounter(1), disk.factory(), kSmall);

@@ -96,7 +96,8 @@ TEST(FakeClusterTest, ACallWhoseTimeIsUpInAnOutageIsRefusedAndHadNoEffect) {
   EXPECT_TRUE(service.has("billing")) << "nothing of it is left";
 }
 
-TEST(FakeClusterTest, S45_AnOutageBringsSessionsIntoJeopardyAndExpiresNone) {
+// Covers: S-45
+TEST(FakeClusterTest, AnOutageBringsSessionsIntoJeopardyAndExpiresNone) {
   FakeService service;
   Session session = service.open_session({.ttl = 2s});
   const absl::StatusOr<Grant> grant = session.acquire("billing");
@@ -115,7 +116,7 @@ TEST(FakeClusterTest, S45_AnOutageBringsSessionsIntoJeopardyAndExpiresNone) {
   EXPECT_FALSE(service.has("billing")) << "it is still in line";
 }
 
-TEST(FakeClusterTest, AnOutageConcernsSomebodyElseToo) {
+TEST(FakeClusterTest, AnotherHolderLosesALockInAnOutageToo) {
   FakeService service;
   service.outage();
   service.take("billing");
@@ -137,7 +138,8 @@ TEST(FakeClusterTest, AnOutageDuringAnElectionLastsUntilItIsEnded) {
   EXPECT_THAT(session.acquire("billing", {.timeout = 1s}), IsHeld());
 }
 
-TEST(FakeClusterTest, S45_AProcessThatRestartsInAnOutageFindsItsSessionAfterIt) {
+// Covers: S-45
+TEST(FakeClusterTest, AProcessThatRestartsInAnOutageFindsItsSessionAfterIt) {
   FakeService service;
   Session session = service.open_session({.ttl = 60s});
   const SessionId id = session.id();

@@ -47,7 +47,8 @@ TEST(FakeSessionTest, CodeIsStoppedByTheLossThatTheTestScripts) {
 }
 
 // Redlock calls this the validity: if there are two limits, the earlier one counts.
-TEST(FakeSessionTest, S51_S52_WhatRemainsOfAGrantIsUntilItsOwnEndOrThatOfItsSession) {
+// Covers: S-51 S-52
+TEST(FakeSessionTest, WhatRemainsOfAGrantIsUntilItsOwnEndOrThatOfItsSession) {
   FakeService service;
   Session session = service.open_session({.ttl = 10s});
   Grant plain = session.acquire("plain").value(), limited = session.acquire("limited", {.max_hold = 300ms}).value();
@@ -74,7 +75,8 @@ TEST(FakeSessionTest, S51_S52_WhatRemainsOfAGrantIsUntilItsOwnEndOrThatOfItsSess
   EXPECT_EQ(plain.remaining(), Duration::zero());
 }
 
-TEST(FakeSessionTest, S45_LostStopsWhenTheSessionIsLostAndNotBefore) {
+// Covers: S-45
+TEST(FakeSessionTest, LostStopsWhenTheSessionIsLostAndNotBefore) {
   FakeService service;
   Session session = service.open_session({.ttl = 2s, .give_up = 1min});
   const std::stop_token lost = session.lost();
@@ -94,7 +96,8 @@ TEST(FakeSessionTest, S45_LostStopsWhenTheSessionIsLostAndNotBefore) {
   EXPECT_FALSE(Session().lost().stop_possible());
 }
 
-TEST(FakeSessionTest, S45_LostStopsWithACloseAndWithTheReplica) {
+// Covers: S-45
+TEST(FakeSessionTest, LostStopsWithACloseAndWithTheReplica) {
   std::optional<FakeService> service(std::in_place);
   Session closed = service->open_session(), killed = service->open_session(), left = service->open_session();
   const std::stop_token of_closed = closed.lost(), of_killed = killed.lost(), of_left = left.lost();
@@ -144,7 +147,8 @@ TEST(FakeSessionTest, AWaitThatNothingEndsIsAFailureAndNoHang) {
   EXPECT_THROW(session.acquire("billing").IgnoreError(), CheckFailure);
 }
 
-TEST(FakeSessionTest, S52_CutOffTheGrantIsInvalidAtItsDeadlineAndLaterSomebodyElseHasTheLock) {
+// Covers: S-52
+TEST(FakeSessionTest, CutOffTheGrantIsInvalidAtItsDeadlineAndLaterSomebodyElseHasTheLock) {
   FakeService service;
   std::vector<SessionPhase> phases;
   Session session = service.open_session({.ttl = 2s, .on_phase = [&](SessionPhase phase) { phases.push_back(phase); }});
@@ -170,7 +174,8 @@ TEST(FakeSessionTest, S52_CutOffTheGrantIsInvalidAtItsDeadlineAndLaterSomebodyEl
 }
 
 // A process that stood still for more than a third of V trusts nothing until its next renewal is confirmed (LT-9).
-TEST(FakeSessionTest, T9_JeopardyEndsWellWithTheSameToken) {
+// Covers: T9
+TEST(FakeSessionTest, JeopardyEndsWellWithTheSameToken) {
   FakeService service;
   std::vector<SessionPhase> phases;
   Session session = service.open_session({.ttl = 2s, .on_phase = [&](SessionPhase phase) { phases.push_back(phase); }});
@@ -275,7 +280,8 @@ TEST(FakeSessionTest, CallbacksMayBlock) {
   EXPECT_TRUE(closed.ok()) << closed;
 }
 
-TEST(FakeSessionTest, S66_AnObservationEndsInsideItsCallbackAndWithItsHandle) {
+// Covers: S-66
+TEST(FakeSessionTest, AnObservationEndsInsideItsCallbackAndWithItsHandle) {
   FakeService service;
   Session session = service.open_session();
   Counter counter(session, "n");
@@ -296,7 +302,8 @@ TEST(FakeSessionTest, S66_AnObservationEndsInsideItsCallbackAndWithItsHandle) {
   EXPECT_EQ(calls.use_count(), 1);
 }
 
-TEST(FakeSessionTest, S66_TheCloseOfASessionIsTheEndOfItsOnPhase) {
+// Covers: S-66
+TEST(FakeSessionTest, TheCloseOfASessionIsTheEndOfItsOnPhase) {
   FakeService service;
   std::vector<SessionPhase> phases;
   Session session = service.open_session({.on_phase = [&](SessionPhase phase) { phases.push_back(phase); }});
@@ -305,7 +312,8 @@ TEST(FakeSessionTest, S66_TheCloseOfASessionIsTheEndOfItsOnPhase) {
   EXPECT_EQ(phases, std::vector{SessionPhase::Valid});
 }
 
-TEST(FakeSessionTest, S45_ARestartedProcessFindsItsSessionAndWhatItHeld) {
+// Covers: S-45
+TEST(FakeSessionTest, ARestartedProcessFindsItsSessionAndWhatItHeld) {
   FakeService service;
   Session before = service.open_session({.ttl = 10s, .metadata = "payer"});
   Grant grant = before.acquire("billing").value();
@@ -351,7 +359,8 @@ TEST(FakeSessionTest, ARestartMayBeScriptedWhileACallWaits) {
   EXPECT_GE(service.now(), 5s);
 }
 
-TEST(FakeSessionTest, S53_SeveralLocksAreTakenTogetherOrNotAtAll) {
+// Covers: S-53
+TEST(FakeSessionTest, SeveralLocksAreTakenTogetherOrNotAtAll) {
   FakeService service;
   Session session = service.open_session();
   service.take("b");
@@ -363,7 +372,8 @@ TEST(FakeSessionTest, S53_SeveralLocksAreTakenTogetherOrNotAtAll) {
   EXPECT_TRUE(both->valid());
 }
 
-TEST(FakeSessionTest, S46_SomebodyElseMayShareALock) {
+// Covers: S-46
+TEST(FakeSessionTest, SomebodyElseMayShareALock) {
   FakeService service;
   service.take("report", LockMode::Shared);
   Session session = service.open_session();
@@ -371,7 +381,8 @@ TEST(FakeSessionTest, S46_SomebodyElseMayShareALock) {
   EXPECT_EQ(reason_of(session.try_acquire("report").status()), Reason::Held);
 }
 
-TEST(FakeSessionTest, S58_AStickyLockStaysUntilSomebodyElseWantsIt) {
+// Covers: S-58
+TEST(FakeSessionTest, AStickyLockStaysUntilSomebodyElseWantsIt) {
   FakeService service;
   Session session = service.open_session();
   Token last;
@@ -387,7 +398,8 @@ TEST(FakeSessionTest, S58_AStickyLockStaysUntilSomebodyElseWantsIt) {
   EXPECT_GT(session.acquire("billing", {.sticky = true}).value().token(), Token(last.value() + 60'000)) << "another block";
 }
 
-TEST(FakeSessionTest, S57_AKilledSessionIsLostAndItsLockFree) {
+// Covers: S-57
+TEST(FakeSessionTest, AKilledSessionIsLostAndItsLockFree) {
   FakeService service;
   Session session = service.open_session();
   Grant grant = session.acquire("billing").value();

@@ -24,7 +24,8 @@ Session next_after(FakeService& service, const KeptSession& kept, const Session&
   return kept.wait(1min).value_or(Session());
 }
 
-TEST(KeptSessionTest, S45_ALostSessionIsOpenedAgainAndRegisteredAgain) {
+// Covers: S-45
+TEST(KeptSessionTest, ALostSessionIsOpenedAgainAndRegisteredAgain) {
   FakeService service;
   Registry registry(service.replica(), "services/");
   std::vector<absl::Status> failures;
@@ -145,7 +146,8 @@ TEST(KeptSessionTest, WhatCanNeverBeEndsIt) {
   EXPECT_TRUE(reason_of(closed) == Reason::Closed || reason_of(closed) == Reason::Stopped) << closed;
 }
 
-TEST(KeptSessionTest, S66_EndedItOpensNothingAndItsSessionGoesWithItsLastCopy) {
+// Covers: S-66
+TEST(KeptSessionTest, EndedItOpensNothingAndItsSessionGoesWithItsLastCopy) {
   FakeService service;
   int prepared = 0;
   KeptSession kept(service.replica(), {.prepare = [&](Session&) {
@@ -165,7 +167,8 @@ TEST(KeptSessionTest, S66_EndedItOpensNothingAndItsSessionGoesWithItsLastCopy) {
   EXPECT_EQ(prepared, 1);
 }
 
-TEST(KeptSessionTest, S66_ItMayEndInsideOfItsCallback) {
+// Covers: S-66
+TEST(KeptSessionTest, ItMayEndInsideOfItsCallback) {
   FakeService service;
   std::optional<KeptSession> kept;
   kept.emplace(service.replica(), KeptSessionOptions{.prepare = [&](Session&) -> absl::Status {

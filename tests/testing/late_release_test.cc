@@ -42,7 +42,8 @@ class LateReleaseTest : public ::testing::TestWithParam<LateRelease> {
   FakeService service_;
 };
 
-TEST_P(LateReleaseTest, S38_REG_F83_AReleaseAfterASleepInWhichAnotherHadTheLockSaysLost) {
+// Covers: S-38 REG_F83
+TEST_P(LateReleaseTest, AReleaseAfterASleepInWhichAnotherHadTheLockSaysLost) {
   Session session = service_.open_session({.ttl = 2s});
   Grant grant = acquire(session);
   service_.take("billing");
@@ -54,7 +55,8 @@ TEST_P(LateReleaseTest, S38_REG_F83_AReleaseAfterASleepInWhichAnotherHadTheLockS
   EXPECT_EQ(session.phase(), SessionPhase::Lost);
 }
 
-TEST_P(LateReleaseTest, S38_REG_F83_AReleaseInJeopardyThatEndsBadlySaysLost) {
+// Covers: S-38 REG_F83
+TEST_P(LateReleaseTest, AReleaseInJeopardyThatEndsBadlySaysLost) {
   Session session = service_.open_session({.ttl = 2s, .give_up = 1min});
   Grant grant = acquire(session);
   service_.cut_off();
@@ -64,7 +66,8 @@ TEST_P(LateReleaseTest, S38_REG_F83_AReleaseInJeopardyThatEndsBadlySaysLost) {
   EXPECT_EQ(reason_of(release(grant)), Reason::Lost);
 }
 
-TEST_P(LateReleaseTest, T9_AReleaseInJeopardyThatEndsWellIsDone) {
+// Covers: T9
+TEST_P(LateReleaseTest, AReleaseInJeopardyThatEndsWellIsDone) {
   Session session = service_.open_session({.ttl = 2s});
   Grant grant = acquire(session);
   service_.pause(1500ms);
@@ -76,7 +79,8 @@ TEST_P(LateReleaseTest, T9_AReleaseInJeopardyThatEndsWellIsDone) {
   EXPECT_EQ(reason_of(release(grant)), Reason::NotOwner) << "released before";
 }
 
-TEST_P(LateReleaseTest, S51_AReleaseAfterTheLongestTimeSaysLost) {
+// Covers: S-51
+TEST_P(LateReleaseTest, AReleaseAfterTheLongestTimeSaysLost) {
   Session session = service_.open_session({.ttl = 1min});
   Grant slept = acquire(session, 300ms);
   service_.pause(400ms);
@@ -105,7 +109,8 @@ std::vector<LateRelease> late_releases() {
 INSTANTIATE_TEST_SUITE_P(All, LateReleaseTest, ::testing::ValuesIn(late_releases()),
                          [](const auto& info) { return info.param.name; });
 
-TEST(ReleasedLateTest, S58_REG_F83_AStickyGrantWithMoreThanOneLossIsReleasedAsLost) {
+// Covers: S-58 REG_F83
+TEST(ReleasedLateTest, AStickyGrantWithMoreThanOneLossIsReleasedAsLost) {
   FakeService service;
   Session session = service.open_session({.ttl = 2s});
   Grant grant = session.acquire("billing", {.sticky = true}).value();
@@ -114,7 +119,8 @@ TEST(ReleasedLateTest, S58_REG_F83_AStickyGrantWithMoreThanOneLossIsReleasedAsLo
   EXPECT_EQ(reason_of(grant.release()), Reason::Lost);
 }
 
-TEST(ReleasedLateTest, S46_REG_F83_AChangeOfModeAfterTheSleepSaysLost) {
+// Covers: S-46 REG_F83
+TEST(ReleasedLateTest, AChangeOfModeAfterTheSleepSaysLost) {
   for (const LockMode mode : {LockMode::Exclusive, LockMode::Shared}) {
     FakeService service;
     Session session = service.open_session({.ttl = 2s});
@@ -127,7 +133,8 @@ TEST(ReleasedLateTest, S46_REG_F83_AChangeOfModeAfterTheSleepSaysLost) {
   }
 }
 
-TEST(ReleasedLateTest, REG_F83_APermitAndAnItemReleasedAfterTheSleepSayLost) {
+// Covers: REG_F83
+TEST(ReleasedLateTest, APermitAndAnItemReleasedAfterTheSleepSayLost) {
   FakeService service;
   Session session = service.open_session({.ttl = 2s});
   Semaphore semaphore(session, "slots");

@@ -57,7 +57,8 @@ TEST(StopAnyTest, WakesWhoeverWaitsInAnyThread) {
   EXPECT_FALSE(wake.wait(lock, any.token(), [] { return false; }));
 }
 
-TEST(StopAnyTest, S52_AGrantThatIsLostStopsTheWork) {
+// Covers: S-52
+TEST(StopAnyTest, AGrantThatIsLostStopsTheWork) {
   FakeService service;
   Session session = service.open_session({.ttl = 2s});
   Grant grant = session.acquire("billing").value();

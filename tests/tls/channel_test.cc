@@ -71,7 +71,8 @@ TEST_F(ChannelTest, BothEndsLearnWhomTheOtherOnesCertificateNames) {
   EXPECT_EQ(acceptor_->peer(), files_.identity(1));
 }
 
-TEST_F(ChannelTest, FLT_S11_AnOpenOneTellsWhetherTheOtherOnesCertificateIsStillTrusted) {
+// Covers: FLT_S11
+TEST_F(ChannelTest, AnOpenOneTellsWhetherTheOtherOnesCertificateIsStillTrusted) {
   const auto first = files_.channels(1), second = files_.channels(2);
   const auto dialer = first->make(Side::Dialed), acceptor = second->make(Side::Accepted);
   EXPECT_EQ(dialer->peer_now(), CloseReason::NoReason) << "there is no other one yet";
@@ -90,7 +91,8 @@ TEST_F(ChannelTest, FLT_S11_AnOpenOneTellsWhetherTheOtherOnesCertificateIsStillT
   EXPECT_EQ(dialer->state(), State::Open);
 }
 
-TEST_F(ChannelTest, FLT_N11_PiecesOfAnySizeMakeTheSameText) {
+// Covers: FLT_N11
+TEST_F(ChannelTest, PiecesOfAnySizeMakeTheSameText) {
   Random random(7);
   std::string text(100'000, '\0');
   for (char& byte : text) byte = static_cast<char>(random());
@@ -106,7 +108,8 @@ TEST_F(ChannelTest, FLT_N11_PiecesOfAnySizeMakeTheSameText) {
   }
 }
 
-TEST_F(ChannelTest, FLT_N09_AFlippedBitEndsIt) {
+// Covers: FLT_N09
+TEST_F(ChannelTest, AFlippedBitEndsIt) {
   shake(*dialer_, *acceptor_);
   dialer_->write(std::string_view("hello"));
   std::string wire = taken_from(*dialer_);
@@ -116,7 +119,8 @@ TEST_F(ChannelTest, FLT_N09_AFlippedBitEndsIt) {
   EXPECT_EQ(acceptor_->fault().reason, CloseReason::BadTls);
 }
 
-TEST_F(ChannelTest, FLT_S01_NoiseAndOtherProtocolsFailAndAskForNothing) {
+// Covers: FLT_S01
+TEST_F(ChannelTest, NoiseAndOtherProtocolsFailAndAskForNothing) {
   Random random(1);
   for (int run = 0; run < 200; ++run) {
     std::string noise(1 + random() % 400, '\0');
@@ -132,20 +136,23 @@ TEST_F(ChannelTest, FLT_S01_NoiseAndOtherProtocolsFailAndAskForNothing) {
   }
 }
 
-TEST_F(ChannelTest, FLT_S10_PlainTextOfOursIsToldApart) {
+// Covers: FLT_S10
+TEST_F(ChannelTest, PlainTextOfOursIsToldApart) {
   for (SecureChannel* channel : {dialer_.get(), acceptor_.get()}) {
     feed(*channel, "\xc0KIT\x01\x01", 3);
     EXPECT_EQ(channel->fault().reason, CloseReason::SpeaksPlainText);
   }
 }
 
-TEST_F(ChannelTest, FLT_S10_WhoHasNoCertificateIsRefused) {
+// Covers: FLT_S10
+TEST_F(ChannelTest, WhoHasNoCertificateIsRefused) {
   RawTls stranger;
   shake(stranger, *acceptor_);
   EXPECT_EQ(acceptor_->fault().reason, CloseReason::CertificateMissing);
 }
 
-TEST_F(ChannelTest, FLT_S10_OlderTlsAndAnotherProtocolInItAreRefused) {
+// Covers: FLT_S10
+TEST_F(ChannelTest, OlderTlsAndAnotherProtocolInItAreRefused) {
   const Tls valid = files_.valid(3);
   RawTls older(true, TLS1_2_VERSION);
   older.use(valid.certificate, valid.key);
@@ -159,7 +166,8 @@ TEST_F(ChannelTest, FLT_S10_OlderTlsAndAnotherProtocolInItAreRefused) {
   EXPECT_EQ(acceptor->fault().reason, CloseReason::BadTls);
 }
 
-TEST_F(ChannelTest, FLT_S10_WhoWantsNewKeysAgainAndAgainIsCutOff) {
+// Covers: FLT_S10
+TEST_F(ChannelTest, WhoWantsNewKeysAgainAndAgainIsCutOff) {
   const Tls valid = files_.valid(3);
   RawTls peer;
   peer.use(valid.certificate, valid.key);

@@ -5,7 +5,8 @@
 namespace coordkit {
 namespace {
 
-TEST(CertifiedTest, FLT_S10_OnlyTheNameOfThisClusterAndOfWhoWasMeantIsGood) {
+// Covers: FLT_S10
+TEST(CertifiedTest, OnlyTheNameOfThisClusterAndOfWhoWasMeantIsGood) {
   Hello self;
   self.cluster_name = "orders";
   self.from = ReplicaId(1);
@@ -21,7 +22,8 @@ TEST(CertifiedTest, FLT_S10_OnlyTheNameOfThisClusterAndOfWhoWasMeantIsGood) {
   EXPECT_EQ(judged(std::nullopt, 2), CloseReason::CertificateRefused);
 }
 
-TEST(CertifiedTest, FLT_S10_WhomItNamesStandsBehindTheAdviceOnlyWhereItIsTheMatter) {
+// Covers: FLT_S10
+TEST(CertifiedTest, WhomItNamesStandsBehindTheAdviceOnlyWhereItIsTheMatter) {
   const CertifiedIdentity third{"orders", ReplicaId(3)};
   EXPECT_EQ(certified_detail(CloseReason::CertificateOtherReplica, third), " (it names replica 3 of cluster 'orders')");
   EXPECT_EQ(certified_detail(CloseReason::NotProven, third), "");

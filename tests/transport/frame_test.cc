@@ -46,7 +46,8 @@ std::vector<std::string> some_bodies(Random& random, size_t count, size_t max) {
   return bodies;
 }
 
-TEST(FrameTest, FLT_N11_EverySplitPointGivesTheSameFrames) {
+// Covers: FLT_N11
+TEST(FrameTest, EverySplitPointGivesTheSameFrames) {
   const std::vector<std::string> bodies = {"first", "", "third one"};
   std::string stream;
   for (size_t i = 0; i < bodies.size(); ++i) stream += seal(FrameKind::Message, bodies[i], i);
@@ -59,7 +60,8 @@ TEST(FrameTest, FLT_N11_EverySplitPointGivesTheSameFrames) {
   }
 }
 
-TEST(FrameTest, FLT_N11_RandomPiecesGiveTheSameFrames) {
+// Covers: FLT_N11
+TEST(FrameTest, RandomPiecesGiveTheSameFrames) {
   Random random(1);
   for (int run = 0; run < 60; ++run) {
     const std::vector<std::string> bodies = some_bodies(random, 1 + random.below(30), run % 10 == 1 ? 300'000 : 2000);
@@ -72,7 +74,8 @@ TEST(FrameTest, FLT_N11_RandomPiecesGiveTheSameFrames) {
   }
 }
 
-TEST(FrameTest, FLT_N09_EveryFlippedBitIsAFaultAndYieldsNothing) {
+// Covers: FLT_N09
+TEST(FrameTest, EveryFlippedBitIsAFaultAndYieldsNothing) {
   const std::string good = seal(FrameKind::Message, "body", 3);
   for (size_t bit = 0; bit < 8 * good.size(); ++bit) {
     std::string bad = good;
@@ -84,7 +87,7 @@ TEST(FrameTest, FLT_N09_EveryFlippedBitIsAFaultAndYieldsNothing) {
   }
 }
 
-TEST(FrameTest, AFaultStays) {
+TEST(FrameTest, AReaderDeliversNothingAfterAFault) {
   FrameReader reader(1 << 20);
   const std::string stream = "noise" + seal(FrameKind::Message, "after it");
   EXPECT_TRUE(read_in_pieces(reader, stream, [] { return 1; }).empty());
@@ -112,7 +115,8 @@ std::string forged_header(size_t at, uint32_t value, size_t size) {
   return header;
 }
 
-TEST(FrameTest, FLT_S2_AbsurdHeadersWithRightSumsAreFaults) {
+// Covers: FLT_S02
+TEST(FrameTest, AbsurdHeadersWithRightSumsAreFaults) {
   const auto fault_of = [](const std::string& header) {
     FrameReader reader(4096);
     EXPECT_TRUE(read_in_pieces(reader, header, [&] { return header.size(); }).empty());
@@ -128,7 +132,8 @@ TEST(FrameTest, FLT_S2_AbsurdHeadersWithRightSumsAreFaults) {
   EXPECT_EQ(fault_of(forged_header(4, 2, 1)), FrameFault::Version);
 }
 
-TEST(FrameTest, FLT_S1_MemoryFollowsWhatArrivedNotWhatIsClaimed) {
+// Covers: FLT_S01
+TEST(FrameTest, MemoryFollowsWhatArrivedNotWhatIsClaimed) {
   FrameReader reader(1 << 30);
   EXPECT_TRUE(read_in_pieces(reader, forged_header(16, 1 << 30, 4), [] { return 100; }).empty());
   EXPECT_EQ(reader.fault(), FrameFault::None);
@@ -149,7 +154,8 @@ TEST(FrameTest, TheBufferIsBoundedByTheLargestFrame) {
 }
 
 // The bytes that have arrived of a frame may be more than a limit that falls in the middle of it allows.
-TEST(FrameTest, FLT_S09_ALimitThatFallsUnderAFullBufferKeepsItsBytesAndRefusesTheFrame) {
+// Covers: FLT_S09
+TEST(FrameTest, ALimitThatFallsUnderAFullBufferKeepsItsBytesAndRefusesTheFrame) {
   const std::string stream = seal(FrameKind::Message, std::string(70'000, 'x'));
   FrameReader reader(72 << 10);
   constexpr size_t kFull = 64 << 10;
@@ -165,7 +171,8 @@ TEST(FrameTest, FLT_S09_ALimitThatFallsUnderAFullBufferKeepsItsBytesAndRefusesTh
   EXPECT_EQ(reader.fault(), FrameFault::Length);
 }
 
-TEST(FrameTest, FLT_S09_LimitsThatRiseAndFallAnywhereGiveTheFramesBeforeTheFirstTooLongOne) {
+// Covers: FLT_S09
+TEST(FrameTest, LimitsThatRiseAndFallAnywhereGiveTheFramesBeforeTheFirstTooLongOne) {
   Random random(2);
   for (int run = 0; run < 100; ++run) {
     const std::vector<std::string> bodies = some_bodies(random, 1 + random.below(8), 200'000);
@@ -250,7 +257,7 @@ TEST(HelloTest, EveryTruncationIsRefusedOrAnotherHello) {
   }
 }
 
-TEST(HelloTest, LimitsHold) {
+TEST(HelloTest, AnIntroductionBeyondItsLimitsIsRefused) {
   Introduction mine = introduction();
   mine.hello.cluster_name = std::string(kClusterNameBytesMax, 'x');
   EXPECT_TRUE(decode_introduction(encode(mine)).ok());
@@ -303,7 +310,8 @@ FrameFault fault_of(std::string_view stream, Prover by = Prover::Dialer) {
   return reader.fault();
 }
 
-TEST(KeyedFrameTest, FLT_S03_EachFrameIsGoodOnceInItsPlaceInItsDirection) {
+// Covers: FLT_S03
+TEST(KeyedFrameTest, EachFrameIsGoodOnceInItsPlaceInItsDirection) {
   const std::string first = keyed(FrameKind::Message, "one", 0);
   const std::string second = keyed(FrameKind::Message, "two", 1);
   EXPECT_EQ(fault_of(first + second), FrameFault::None);
@@ -314,7 +322,8 @@ TEST(KeyedFrameTest, FLT_S03_EachFrameIsGoodOnceInItsPlaceInItsDirection) {
   EXPECT_NE(fault_of(seal(FrameKind::Message, "one", frame_key(1, 2))), FrameFault::None) << "without the secret";
 }
 
-TEST(KeyedFrameTest, FLT_N09_FLT_S03_NoBitMayChange) {
+// Covers: FLT_N09 FLT_S03
+TEST(KeyedFrameTest, NoBitMayChange) {
   const std::string frame = keyed(FrameKind::Message, std::string(100, 'x'), 0);
   for (size_t bit = 0; bit < frame.size() * 8; ++bit) {
     std::string changed = frame;
@@ -324,7 +333,8 @@ TEST(KeyedFrameTest, FLT_N09_FLT_S03_NoBitMayChange) {
 }
 
 // The power of an attacker that knows how the header's sums are computed, but not the key of the frames.
-TEST(KeyedFrameTest, FLT_S03_TheSumOfTheHeaderAloneLetsNothingIn) {
+// Covers: FLT_S03
+TEST(KeyedFrameTest, TheSumOfTheHeaderAloneLetsNothingIn) {
   const SessionKey key = session_key("0123456789abcdef", Prover::Dialer, 1, 2);
   FrameSums seeded(key.headers);
   const FrameHeader header = make_frame_header(FrameKind::Message, kOnlyGroup, "lie", seeded);

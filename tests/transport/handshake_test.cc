@@ -46,7 +46,8 @@ TEST_F(HandshakeTest, BothEndsKnowEachOtherAfterThreeHellos) {
   EXPECT_EQ(dialer.key_of_theirs(), acceptor.key_of_ours());
 }
 
-TEST_F(HandshakeTest, FLT_S03_AnAnswerToAnotherHelloIsNone) {
+// Covers: FLT_S03
+TEST_F(HandshakeTest, AnAnswerToAnotherHelloIsNone) {
   Handshake elsewhere(Side::Dialed, ReplicaId(2), 100, 12, secret);
   ASSERT_TRUE(acceptor.receive(elsewhere.hello(from_to(1, 2))));
   EXPECT_FALSE(dialer.receive(acceptor.hello(from_to(2, 1))));
@@ -81,7 +82,7 @@ TEST_F(HandshakeTest, WhatIsShownIsWhatIsProved) {
   EXPECT_EQ(acceptor.shown(kOrders).cluster, kOrders);
 }
 
-TEST_F(HandshakeTest, ItRemembersWhichClusterItTold) {
+TEST_F(HandshakeTest, ADialerRemembersWhichClusterItNamed) {
   EXPECT_EQ(dialer.sent_cluster(), ClusterId());
   dialer.hello(from_to(1, 2, ClusterId()));
   EXPECT_EQ(dialer.sent_cluster(), ClusterId());
@@ -93,7 +94,8 @@ struct SecretHandshakeTest : HandshakeTest {
   SecretHandshakeTest() : HandshakeTest(kShared) {}
 };
 
-TEST_F(SecretHandshakeTest, FLT_S03_AnEndWithoutTheSecretIsNotIdentified) {
+// Covers: FLT_S03
+TEST_F(SecretHandshakeTest, AnEndWithoutTheSecretIsNotIdentified) {
   Handshake open(Side::Dialed, ReplicaId(2), 100, 11, kNoSecret);
   ASSERT_TRUE(acceptor.receive(open.hello(from_to(1, 2))));
   EXPECT_EQ(acceptor.identify(), CloseReason::SecretMissing);
@@ -138,7 +140,8 @@ TEST_F(SecretHandshakeTest, AListThatDoesNotFitIsLeftOut) {
 }
 
 // Else an older build could be made to look like one that reads what it does not, and a feature level never sinks.
-TEST_F(SecretHandshakeTest, FLT_S03_NothingInAHelloCanBeChangedOnTheWay) {
+// Covers: FLT_S03
+TEST_F(SecretHandshakeTest, NothingInAHelloCanBeChangedOnTheWay) {
   const std::function<void(Hello&)> changes[] = {
       [](Hello& hello) { hello.feature_level = 99; },
       [](Hello& hello) { hello.agreement.emplace().rate_error_ppm = 7; },
@@ -156,7 +159,8 @@ TEST_F(SecretHandshakeTest, FLT_S03_NothingInAHelloCanBeChangedOnTheWay) {
   }
 }
 
-TEST_F(SecretHandshakeTest, FLT_S03_AnOlderBuildNeedNotProveAllThatItSaysAndNobodyElseCanPassForOne) {
+// Covers: FLT_S03
+TEST_F(SecretHandshakeTest, AnOlderBuildNeedNotProveAllThatItSaysAndNobodyElseCanPassForOne) {
   const auto of_level = [this](uint32_t protocol, const std::function<void(Hello&)>& change) {
     Hello mine = from_to(1, 2);
     mine.protocol_max = protocol;

@@ -29,7 +29,8 @@ TEST(IncarnationTest, AnyoneIsAdmittedWhenNobodyIsConnected) {
   EXPECT_EQ(guard.judge(one(2, 1, 7), kAlone, kStart), Verdict::Admit);
 }
 
-TEST(IncarnationTest, FLT_P18_WhoIsConnectedDecides) {
+// Covers: FLT_P18
+TEST(IncarnationTest, WhoIsConnectedDecides) {
   IncarnationGuard guard(seconds(30));
   guard.judge(one(1, 5, 5), kAlone, kStart);
   EXPECT_EQ(guard.judge(one(1, 4, 6), kConnected, kStart), Verdict::RefuseOlder);
@@ -41,7 +42,8 @@ TEST(IncarnationTest, FLT_P18_WhoIsConnectedDecides) {
   EXPECT_EQ(guard.judge(one(1, 7, 10), kConnected, kStart), Verdict::RefuseOther);
 }
 
-TEST(IncarnationTest, FLT_P18_CopiesAreRefusedUntilARestartOrUntilOnlyOneIsHeard) {
+// Covers: FLT_P18
+TEST(IncarnationTest, CopiesAreRefusedUntilARestartOrUntilOnlyOneIsHeard) {
   IncarnationGuard guard(seconds(30));
   guard.judge(one(1, 5, 111), kAlone, kStart);
   EXPECT_EQ(guard.judge(one(1, 5, 222), kConnected, kStart), Verdict::RefuseBoth);
@@ -56,7 +58,8 @@ TEST(IncarnationTest, FLT_P18_CopiesAreRefusedUntilARestartOrUntilOnlyOneIsHeard
   EXPECT_EQ(resolved.judge(one(1, 6, 333), kAlone, kStart), Verdict::Admit);
 }
 
-TEST(BackoffTest, FLT_N07_N15_DoublesToItsCapWithJitterAndStartsOver) {
+// Covers: FLT_N07 FLT_N15
+TEST(BackoffTest, DoublesToItsCapWithJitterAndStartsOver) {
   using std::chrono::milliseconds;
   Random random(1);
   Backoff backoff(milliseconds(10), milliseconds(1000));

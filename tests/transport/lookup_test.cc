@@ -27,7 +27,8 @@ class LookupTest : public ::testing::Test {
   asio::executor_work_guard<Executor> work_{io_.get_executor()};
 };
 
-TEST_F(LookupTest, FLT_N17_ANameWithoutAnswerHoldsUpNoOther) {
+// Covers: FLT_N17
+TEST_F(LookupTest, ANameWithoutAnswerHoldsUpNoOther) {
   Lookup silent(io_);
   Lookup known(io_);
   std::optional<Found> nothing;
@@ -46,7 +47,8 @@ TEST_F(LookupTest, FLT_N17_ANameWithoutAnswerHoldsUpNoOther) {
   EXPECT_FALSE(silent.pending());
 }
 
-TEST_F(LookupTest, FLT_N17_NobodyWaitsForAnAnswerThatIsNotWantedAnyMore) {
+// Covers: FLT_N17
+TEST_F(LookupTest, NobodyWaitsForAnAnswerThatIsNotWantedAnyMore) {
   std::optional<Found> unwanted;
   std::optional<Found> found;
   {

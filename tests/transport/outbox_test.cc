@@ -36,7 +36,8 @@ TEST(OutboxTest, ABatchEndsAtItsFramesOrBulkBytesSoThatLaterControlPasses) {
   EXPECT_EQ(bodies(outbox, 1), "b3 ");
 }
 
-TEST(OutboxTest, FLT_N10_AFullLaneDropsItsOwnOldest) {
+// Covers: FLT_N10
+TEST(OutboxTest, AFullLaneDropsItsOwnOldest) {
   Outbox outbox(small());
   outbox.set_online(true);
   uint64_t bulk = 0;

@@ -33,7 +33,8 @@ class OwnConnectionTest : public TcpFixture {
 const Tcp::endpoint OwnConnectionTest::kAnyPort(tcp::asio::ip::address_v4::loopback(), 0);
 
 // The kernel does by chance what the bind does here.
-TEST_F(OwnConnectionTest, FLT_N18_AConnectionWithItselfIsResetAndItsPortIsFreeAtOnce) {
+// Covers: FLT_N18
+TEST_F(OwnConnectionTest, AConnectionWithItselfIsResetAndItsPortIsFreeAtOnce) {
   tcp::Socket socket(io_.get_executor());
   socket.open(Tcp::v4());
   socket.bind(kAnyPort);
@@ -62,7 +63,8 @@ TEST_F(OwnConnectionTest, ASocketThatIsNotConnectedStaysOpen) {
   EXPECT_TRUE(socket.is_open());
 }
 
-TEST_F(OwnConnectionTest, FLT_N18_AReplicaMayListenAtThePortFromWhichAnotherDials) {
+// Covers: FLT_N18
+TEST_F(OwnConnectionTest, AReplicaMayListenAtThePortFromWhichAnotherDials) {
   FakeListener peer;
   start_as(hello_of(1), {}, {{ReplicaId(2), "127.0.0.1:" + std::to_string(peer.port())}});
   FakePeer dialed = peer.accept();
@@ -94,7 +96,8 @@ class OnlyPortTest : public OwnConnectionTest {
   }
 };
 
-TEST_F(OnlyPortTest, FLT_N18_ADialThatComesBackToItselfFailsAndThePeerMayListen) {
+// Covers: FLT_N18
+TEST_F(OnlyPortTest, ADialThatComesBackToItselfFailsAndThePeerMayListen) {
   std::string refused;
   std::thread([&] {
     refused = network_of_its_own();

@@ -54,7 +54,8 @@ TEST_F(LossGaugeTest, AFewRepeatedPacketsAreNoLoss) {
 }
 
 // A kernel refuses an option that it does not know, and the connection works without.
-TEST(PacketLossTest, FLT_N01_AConnectionIsToldToResendSoon) {
+// Covers: FLT_N01
+TEST(PacketLossTest, AConnectionIsToldToResendSoon) {
   const Descriptor socket = open_socket(AF_INET, SOCK_STREAM, 0);
   ASSERT_TRUE(socket);
   const auto option = [&](int name) {

@@ -37,7 +37,8 @@ TEST(ProofTest, TheBytesAreThoseOfTheDescription) {
   EXPECT_EQ(key.headers, 0xeda3a3f4c78c7a18u);
 }
 
-TEST(ProofTest, FLT_S03_OnlyTheRightKeySideAndWordsProveAnything) {
+// Covers: FLT_S03
+TEST(ProofTest, OnlyTheRightKeySideAndWordsProveAnything) {
   const std::string proof = proof_of_cluster(ClusterId(7), Prover::Dialer, "said");
   EXPECT_TRUE(equal_proofs(proof, proof_of_cluster(ClusterId(7), Prover::Dialer, "said")));
   EXPECT_FALSE(equal_proofs(proof, proof_of_cluster(ClusterId(8), Prover::Dialer, "said")));
@@ -47,7 +48,8 @@ TEST(ProofTest, FLT_S03_OnlyTheRightKeySideAndWordsProveAnything) {
   EXPECT_FALSE(equal_proofs("", proof));
 }
 
-TEST(ProofTest, FLT_S03_WordsAreProvenToTheirLastByteAndByTheirSide) {
+// Covers: FLT_S03
+TEST(ProofTest, WordsAreProvenToTheirLastByteAndByTheirSide) {
   std::string words = "said";
   EXPECT_FALSE(words_proven(words, Prover::Dialer, kProofSecret));
   prove_words(words, Prover::Dialer, kProofSecret);
@@ -89,7 +91,8 @@ TEST(JudgeProofsTest, WhoKnowsTheClustersIdBelongs) {
   }
 }
 
-TEST(JudgeProofsTest, FLT_S07_AClaimWithoutItsProofIsWrong) {
+// Covers: FLT_S07
+TEST(JudgeProofsTest, AClaimWithoutItsProofIsWrong) {
   const auto judged = [](auto spoil) {
     Introduction theirs = shown(ClusterId(7), "");
     spoil(theirs);
@@ -106,7 +109,8 @@ TEST(JudgeProofsTest, FLT_S07_AClaimWithoutItsProofIsWrong) {
   EXPECT_EQ(judge_proofs(reflected, Prover::Dialer, ClusterId(7), "").wrong, CloseReason::NotProven);
 }
 
-TEST(JudgeProofsTest, FLT_S03_ASecretIsSharedByBothOrByNone) {
+// Covers: FLT_S03
+TEST(JudgeProofsTest, ASecretIsSharedByBothOrByNone) {
   const std::string other = "fedcba9876543210";
   const auto judged = [&](std::string_view theirs, std::string_view ours) {
     return judge_proofs(shown(ClusterId(), theirs), Prover::Dialer, ClusterId(), ours).wrong;

@@ -138,7 +138,8 @@ class SecuredTest : public TcpFixture {
 
 // ---- members
 
-TEST_F(SecuredTest, FLT_S10_ReplicasWithCertificatesSpeakAndEveryBodyArrives) {
+// Covers: FLT_S10
+TEST_F(SecuredTest, ReplicasWithCertificatesSpeakAndEveryBodyArrives) {
   start(files_.channels(1));
   start_second(files_.channels(2));
   ASSERT_TRUE(sink_.wait_up(ReplicaId(2)) && seconds_sink_.wait_up(ReplicaId(1)));
@@ -224,7 +225,8 @@ const std::vector<Refusal>& refusals() {
 
 class RefusalTest : public SecuredTest, public ::testing::WithParamInterface<Refusal> {};
 
-TEST_P(RefusalTest, FLT_S10_IsRefusedOnBothSidesWithASentenceBeforeAnythingIsHeard) {
+// Covers: FLT_S10
+TEST_P(RefusalTest, IsRefusedOnBothSidesWithASentenceBeforeAnythingIsHeard) {
   start(files_.channels(1));
   start_second(GetParam().channels(files_));
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), GetParam().sentence)) << sink_.wait_refusal(ReplicaId(2)).value_or("nothing");
@@ -246,7 +248,8 @@ TEST_P(RefusalTest, FLT_S10_IsRefusedOnBothSidesWithASentenceBeforeAnythingIsHea
 INSTANTIATE_TEST_SUITE_P(Kinds, RefusalTest, ::testing::ValuesIn(refusals()), [](const auto& each) { return each.param.name; });
 
 // Its own files are refused at the opening since; an older build is told by the others.
-TEST_F(SecuredTest, FLT_S10_WhoHasACertificateForServersAloneIsToldWhatItLacks) {
+// Covers: FLT_S10
+TEST_F(SecuredTest, WhoHasACertificateForServersAloneIsToldWhatItLacks) {
   start(files_.channels(1));
   start_second(odd(files_, [](support::CertificateOrder& one) { one.usages = "serverAuth"; }));
   EXPECT_TRUE(seconds_sink_.wait_refused(ReplicaId(1), "lacks serverAuth or clientAuth"))
@@ -254,7 +257,8 @@ TEST_F(SecuredTest, FLT_S10_WhoHasACertificateForServersAloneIsToldWhatItLacks) 
   EXPECT_TRUE(wait_closed(CloseReason::CertificateRefused));
 }
 
-TEST_F(SecuredTest, FLT_S10_OneThatSpeaksTlsIsToldSoWherePlainTextIsWanted) {
+// Covers: FLT_S10
+TEST_F(SecuredTest, OneThatSpeaksTlsIsToldSoWherePlainTextIsWanted) {
   start(nullptr);
   start_second(files_.channels(2));
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "replica 2 says: replica 1 speaks plain text, and TLS is wanted"));
@@ -263,7 +267,8 @@ TEST_F(SecuredTest, FLT_S10_OneThatSpeaksTlsIsToldSoWherePlainTextIsWanted) {
   EXPECT_TRUE(nothing_received());
 }
 
-TEST_F(SecuredTest, FLT_S10_ACertificateOfAnotherReplicaDoesNotBecomeItByItsHello) {
+// Covers: FLT_S10
+TEST_F(SecuredTest, ACertificateOfAnotherReplicaDoesNotBecomeItByItsHello) {
   start(files_.channels(1));
   const Tls third = files_.valid(3);
   RawTls tls;
@@ -278,7 +283,8 @@ TEST_F(SecuredTest, FLT_S10_ACertificateOfAnotherReplicaDoesNotBecomeItByItsHell
 
 // ---- non-replicas
 
-TEST_F(SecuredTest, FLT_S10_AWrongCertificateAndThenBytesIsRefusedBeforeTheyAreParsed) {
+// Covers: FLT_S10
+TEST_F(SecuredTest, AWrongCertificateAndThenBytesIsRefusedBeforeTheyAreParsed) {
   start(files_.channels(1));
   const Tls foreign = files_.write("foreign", files_.order(2), true);
   RawTls tls;
@@ -292,7 +298,8 @@ TEST_F(SecuredTest, FLT_S10_AWrongCertificateAndThenBytesIsRefusedBeforeTheyAreP
   EXPECT_TRUE(nothing_received());
 }
 
-TEST_F(SecuredTest, FLT_S10_WhoShowsNoCertificateIsRefused) {
+// Covers: FLT_S10
+TEST_F(SecuredTest, WhoShowsNoCertificateIsRefused) {
   start(files_.channels(1));
   RawTls tls;
   FakePeer wire = connect();
@@ -301,7 +308,8 @@ TEST_F(SecuredTest, FLT_S10_WhoShowsNoCertificateIsRefused) {
   EXPECT_TRUE(nothing_received());
 }
 
-TEST_F(SecuredTest, FLT_S01_NoiseInPlaceOfAHandshakeIsClosedAtOnceAndCounted) {
+// Covers: FLT_S01
+TEST_F(SecuredTest, NoiseInPlaceOfAHandshakeIsClosedAtOnceAndCounted) {
   start(files_.channels(1));
   const std::vector<std::string> strangers = {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", std::string(1000, '\0'),
                                               std::string("\x16\x03\x01\x00\x05hello", 10)};
@@ -314,7 +322,8 @@ TEST_F(SecuredTest, FLT_S01_NoiseInPlaceOfAHandshakeIsClosedAtOnceAndCounted) {
   EXPECT_TRUE(wait_closed(CloseReason::BadTls, strangers.size()));
 }
 
-TEST_F(SecuredTest, FLT_S04_AHandshakeThatStopsHalfWayCostsItsPlaceAfterTheTimeout) {
+// Covers: FLT_S04
+TEST_F(SecuredTest, AHandshakeThatStopsHalfWayCostsItsPlaceAfterTheTimeout) {
   start(files_.channels(1), {.hello_timeout = 100ms});
   const Tls valid = files_.valid(2);
   for (const size_t part : {size_t{0}, size_t{1}, size_t{50}, size_t{1 << 20}}) {  // of the first flight
@@ -329,7 +338,8 @@ TEST_F(SecuredTest, FLT_S04_AHandshakeThatStopsHalfWayCostsItsPlaceAfterTheTimeo
   EXPECT_TRUE(wait_closed(CloseReason::HelloTimeout, 4));
 }
 
-TEST_F(SecuredTest, FLT_S04_ThroughTheHandshakeAndSilentCostsItsPlaceAfterTheTimeout) {
+// Covers: FLT_S04
+TEST_F(SecuredTest, ThroughTheHandshakeAndSilentCostsItsPlaceAfterTheTimeout) {
   start(files_.channels(1), {.hello_timeout = 100ms});
   const Tls valid = files_.valid(2);
   RawTls tls;
@@ -341,7 +351,8 @@ TEST_F(SecuredTest, FLT_S04_ThroughTheHandshakeAndSilentCostsItsPlaceAfterTheTim
   EXPECT_TRUE(wait_closed(CloseReason::HelloTimeout));
 }
 
-TEST_F(SecuredTest, FLT_S04_ManyHandshakesUnderWayKeepNoPeerOut) {
+// Covers: FLT_S04
+TEST_F(SecuredTest, ManyHandshakesUnderWayKeepNoPeerOut) {
   start(files_.channels(1), {.unverified_max = 8, .unverified_per_address_max = 8, .hello_timeout = 60s});
   std::vector<FakePeer> strangers;
   for (int i = 0; i < 100; ++i) {
@@ -357,7 +368,8 @@ TEST_F(SecuredTest, FLT_S04_ManyHandshakesUnderWayKeepNoPeerOut) {
 
 // ---- rotation
 
-TEST_F(SecuredTest, FLT_S11_AReloadReplacesWhatStandsWithoutAGap) {
+// Covers: FLT_S11
+TEST_F(SecuredTest, AReloadReplacesWhatStandsWithoutAGap) {
   const auto channels = files_.channels(1);
   start(channels);
   const auto seconds = files_.channels(2);
@@ -380,7 +392,8 @@ TEST_F(SecuredTest, FLT_S11_AReloadReplacesWhatStandsWithoutAGap) {
   EXPECT_FALSE(sink_.is_refused(ReplicaId(2)));
 }
 
-TEST_F(SecuredTest, FLT_S11_ANameThatIsGoneIsAskedForAgainAfterAWhile) {
+// Covers: FLT_S11
+TEST_F(SecuredTest, ANameThatIsGoneIsAskedForAgainAfterAWhile) {
   testkit::NameService names;
   const auto channels = files_.channels(1);
   start(channels, {.hello_timeout = 2s, .idle_timeout = 60s});
@@ -395,7 +408,8 @@ TEST_F(SecuredTest, FLT_S11_ANameThatIsGoneIsAskedForAgainAfterAWhile) {
   EXPECT_EQ(sink_.downs(ReplicaId(2)), 0);
 }
 
-TEST_F(SecuredTest, FLT_S11_ARefusalIsToldWhileTheOtherConnectionStands) {
+// Covers: FLT_S11
+TEST_F(SecuredTest, ARefusalIsToldWhileTheOtherConnectionStands) {
   start(files_.channels(1), {.idle_timeout = 60s});
   Tls distrusting = files_.valid(2);
   distrusting.authority = files_.folder() / "stranger.pem";
@@ -407,7 +421,8 @@ TEST_F(SecuredTest, FLT_S11_ARefusalIsToldWhileTheOtherConnectionStands) {
   EXPECT_EQ(sink_.downs(ReplicaId(2)), 0);
 }
 
-TEST_F(SecuredTest, FLT_S11_WhomNobodyTrustsAnyMoreIsCutOffInBothDirections) {
+// Covers: FLT_S11
+TEST_F(SecuredTest, WhomNobodyTrustsAnyMoreIsCutOffInBothDirections) {
   const Tls own = files_.valid(1);
   const auto channels = open_tls(own, files_.identity(1)).value();
   start(channels, {.idle_timeout = 300ms});
@@ -420,7 +435,8 @@ TEST_F(SecuredTest, FLT_S11_WhomNobodyTrustsAnyMoreIsCutOffInBothDirections) {
 }
 
 // A process that has the key of replica 2, and its address, would keep what replica 1 has dialed.
-TEST_F(SecuredTest, FLT_S11_WhomNobodyTrustsAnyMoreIsCutOffThoughItAnswersNoDial) {
+// Covers: FLT_S11
+TEST_F(SecuredTest, WhomNobodyTrustsAnyMoreIsCutOffThoughItAnswersNoDial) {
   const Tls own = files_.valid(1);
   const auto channels = open_tls(own, files_.identity(1)).value();
   start(channels, {.idle_timeout = 300ms});
@@ -434,7 +450,8 @@ TEST_F(SecuredTest, FLT_S11_WhomNobodyTrustsAnyMoreIsCutOffThoughItAnswersNoDial
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "is not trusted here"));
 }
 
-TEST_F(SecuredTest, FLT_S11_WhatWasDialedIsNotCutOffForACertificateThatIsStillGood) {
+// Covers: FLT_S11
+TEST_F(SecuredTest, WhatWasDialedIsNotCutOffForACertificateThatIsStillGood) {
   const auto channels = files_.channels(1);
   start(channels, {.hello_timeout = 100ms, .idle_timeout = 100ms});
   const auto second = std::make_shared<NotAtHome>(files_.channels(2));

@@ -43,7 +43,8 @@ class TcpStrangersTest : public TcpFixture {
 
 // ---- peers that have proved nothing
 
-TEST_F(TcpStrangersTest, FLT_S07_WhoHasShownNothingMayNotSayAWord) {
+// Covers: FLT_S07
+TEST_F(TcpStrangersTest, WhoHasShownNothingMayNotSayAWord) {
   start();
   for (const uint64_t id : {2, 11}) {  // a peer's id, and an unused one
     FakePeer stranger = connect();
@@ -56,7 +57,8 @@ TEST_F(TcpStrangersTest, FLT_S07_WhoHasShownNothingMayNotSayAWord) {
   EXPECT_TRUE(wait_closed(CloseReason::NotProven, 2));
 }
 
-TEST_F(TcpStrangersTest, FLT_S07_AStrangerIsNobodysBusinessAndWhoIsInvitedIsWhoAnswersAtItsAddress) {
+// Covers: FLT_S07
+TEST_F(TcpStrangersTest, AStrangerIsNobodysBusinessAndWhoIsInvitedIsWhoAnswersAtItsAddress) {
   FakeListener listener;
   start({}, member(1), "127.0.0.1:" + std::to_string(listener.port()));
   for (const uint64_t id : {11, 2}) {
@@ -80,7 +82,8 @@ TEST_F(TcpStrangersTest, FLT_S07_AStrangerIsNobodysBusinessAndWhoIsInvitedIsWhoA
   EXPECT_EQ(after.goodbye(), CloseReason::NotProven);
 }
 
-TEST_F(TcpStrangersTest, FLT_S07_AClaimToBelongIsChecked) {
+// Covers: FLT_S07
+TEST_F(TcpStrangersTest, AClaimToBelongIsChecked) {
   start();
   const std::function<void(Introduction&)> spoilers[] = {
       [](Introduction& one) { one.proof_of_cluster.clear(); },
@@ -103,7 +106,8 @@ TEST_F(TcpStrangersTest, FLT_S07_AClaimToBelongIsChecked) {
   EXPECT_EQ(sink_.reports(), 0u);
 }
 
-TEST_F(TcpStrangersTest, FLT_S07_AClaimDisplacesNobodyWhoHasShownThatItBelongs) {
+// Covers: FLT_S07
+TEST_F(TcpStrangersTest, AClaimDisplacesNobodyWhoHasShownThatItBelongs) {
   start();
   FakePeer peer = connect(kCluster);
   ASSERT_TRUE(peer.shake(introduction(2, 1)) && peer.processed());
@@ -121,7 +125,8 @@ TEST_F(TcpStrangersTest, FLT_S07_AClaimDisplacesNobodyWhoHasShownThatItBelongs) 
   EXPECT_TRUE(peer.ended());
 }
 
-TEST_F(TcpStrangersTest, FLT_S07_WhateverWasClaimedBeforeTheRealOneIsLetIn) {
+// Covers: FLT_S07
+TEST_F(TcpStrangersTest, WhateverWasClaimedBeforeTheRealOneIsLetIn) {
   start();
   FakePeer first = connect();
   ASSERT_TRUE(first.shake(introduction(2, 9, 66)) && first.processed());
@@ -152,7 +157,8 @@ TEST_F(TcpStrangersTest, WhoIsInvitedShowsItOnTheConnectionItHas) {
 }
 
 // News of a peer stays in health() until that peer connects: a made-up one never does.
-TEST_F(TcpStrangersTest, FLT_S07_StrangersUnderOneIdAreRefusedAndAccuseNobody) {
+// Covers: FLT_S07
+TEST_F(TcpStrangersTest, StrangersUnderOneIdAreRefusedAndAccuseNobody) {
   start();
   for (const uint64_t id : {2, 11}) {  // a peer's id, and an unused one
     FakePeer first = connect();
@@ -173,7 +179,8 @@ TEST_F(TcpStrangersTest, FLT_S07_StrangersUnderOneIdAreRefusedAndAccuseNobody) {
 }
 
 // The hello of a blank replica tells anybody its store and boot.
-TEST_F(TcpStrangersTest, FLT_S07_CopiesThatConnectDoNotCountAgainstTheOneThatIsDialed) {
+// Covers: FLT_S07
+TEST_F(TcpStrangersTest, CopiesThatConnectDoNotCountAgainstTheOneThatIsDialed) {
   FakeListener listener;
   start({}, member(1), "127.0.0.1:" + std::to_string(listener.port()));
   FakePeer blank = listener.accept();  // its answer is on the way
@@ -196,7 +203,8 @@ TEST_F(TcpStrangersTest, FLT_S07_CopiesThatConnectDoNotCountAgainstTheOneThatIsD
 
 // ---- the cost of uninvited peers
 
-TEST_F(TcpStrangersTest, FLT_S09_AStrangersFrameIsNoLargerThanAHello) {
+// Covers: FLT_S09
+TEST_F(TcpStrangersTest, AStrangersFrameIsNoLargerThanAHello) {
   start();
   FakePeer stranger = connect();
   ASSERT_TRUE(stranger.shake(introduction(11)) && stranger.processed());
@@ -205,7 +213,8 @@ TEST_F(TcpStrangersTest, FLT_S09_AStrangersFrameIsNoLargerThanAHello) {
   EXPECT_TRUE(wait_closed(CloseReason::Oversize));
 }
 
-TEST_F(TcpStrangersTest, FLT_S09_StrangersShareOneBudgetOfBytesAndMembersAreNotInIt) {
+// Covers: FLT_S09
+TEST_F(TcpStrangersTest, StrangersShareOneBudgetOfBytesAndMembersAreNotInIt) {
   start({.unproven_bytes_per_second = 64 << 10});
   FakePeer peer = connect(kCluster);
   ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
@@ -227,7 +236,8 @@ TEST_F(TcpStrangersTest, FLT_S09_StrangersShareOneBudgetOfBytesAndMembersAreNotI
   EXPECT_TRUE(wait_closed(CloseReason::Greedy));
 }
 
-TEST_F(TcpStrangersTest, FLT_S09_StrangersCanBeRefusedAltogetherAndThoseWhoBelongAreStillLetIn) {
+// Covers: FLT_S09
+TEST_F(TcpStrangersTest, StrangersCanBeRefusedAltogetherAndThoseWhoBelongAreStillLetIn) {
   start({.guests_max = 0});
   FakePeer stranger = connect();
   EXPECT_FALSE(stranger.shake(introduction(11)));
@@ -256,7 +266,8 @@ TEST_F(TcpStrangersTest, WhoIsBlankTakesAnInvitationAndNothingLarge) {
 
 // ---- a shared secret
 
-TEST_F(TcpStrangersTest, FLT_S03_WithTheSecretItWorksInBothDirections) {
+// Covers: FLT_S03
+TEST_F(TcpStrangersTest, WithTheSecretItWorksInBothDirections) {
   FakeListener listener;
   start({.secret = kSecret}, member(1), "127.0.0.1:" + std::to_string(listener.port()));
   FakePeer accepted = listener.accept();
@@ -275,7 +286,8 @@ TEST_F(TcpStrangersTest, FLT_S03_WithTheSecretItWorksInBothDirections) {
   }
 }
 
-TEST_F(TcpStrangersTest, FLT_N16_WhoKnowsTheSecretIsInvitedOnTheConnectionThatItMade) {
+// Covers: FLT_N16
+TEST_F(TcpStrangersTest, WhoKnowsTheSecretIsInvitedOnTheConnectionThatItMade) {
   start({.secret = kSecret, .idle_timeout = std::chrono::seconds(60), .redial_max = std::chrono::milliseconds(20)});
   FakePeer blank = connect(ClusterId(), kSecret);
   ASSERT_TRUE(blank.shake(introduction()));
@@ -288,7 +300,8 @@ TEST_F(TcpStrangersTest, FLT_N16_WhoKnowsTheSecretIsInvitedOnTheConnectionThatIt
   }
 }
 
-TEST_F(TcpStrangersTest, FLT_S03_WithoutTheSecretNobodyGetsPastTheHello) {
+// Covers: FLT_S03
+TEST_F(TcpStrangersTest, WithoutTheSecretNobodyGetsPastTheHello) {
   start({.secret = kSecret});
   FakePeer none = connect(kCluster);
   EXPECT_FALSE(none.shake(introduction()));
@@ -304,7 +317,8 @@ TEST_F(TcpStrangersTest, FLT_S03_WithoutTheSecretNobodyGetsPastTheHello) {
   EXPECT_EQ(sink_.reports(), 0u);
 }
 
-TEST_F(TcpStrangersTest, FLT_S03_ARecordedConversationIsWorthNothing) {
+// Covers: FLT_S03
+TEST_F(TcpStrangersTest, ARecordedConversationIsWorthNothing) {
   start({.secret = kSecret});
   FakePeer peer = connect(kCluster, kSecret);
   ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
@@ -318,7 +332,8 @@ TEST_F(TcpStrangersTest, FLT_S03_ARecordedConversationIsWorthNothing) {
   EXPECT_EQ(sink_.all().size(), 2u);
 }
 
-TEST_F(TcpStrangersTest, FLT_S03_AWrongSecretIsToldOnBothSidesAndNeverSaid) {
+// Covers: FLT_S03
+TEST_F(TcpStrangersTest, AWrongSecretIsToldOnBothSidesAndNeverSaid) {
   const std::string other = "fedcba9876543210";
   TcpTransport second({.listen = "127.0.0.1:0", .secret = other});
   ASSERT_TRUE(second.bind().ok());

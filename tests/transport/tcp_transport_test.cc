@@ -80,7 +80,8 @@ TEST_F(TcpTransportTest, AHostNameIsResolved) {
   EXPECT_TRUE(sink_.wait_up(ReplicaId(2)));
 }
 
-TEST_F(TcpTransportTest, FLT_N17_ANameWithoutAnswerHoldsUpNoOtherPeerAndNotTheEnd) {
+// Covers: FLT_N17
+TEST_F(TcpTransportTest, ANameWithoutAnswerHoldsUpNoOtherPeerAndNotTheEnd) {
   testkit::NameService names;
   FakeListener listener;
   start({.hello_timeout = std::chrono::seconds(1)}, "a.silent.test:7400", "known.test:" + std::to_string(listener.port()));
@@ -104,7 +105,8 @@ class NotReached : public RecordingSink {
   std::atomic<int> reports{0};
 };
 
-TEST_F(TcpTransportTest, FLT_N17_ANameServiceThatAnswersLateEachTimeIsReportedOnce) {
+// Covers: FLT_N17
+TEST_F(TcpTransportTest, ANameServiceThatAnswersLateEachTimeIsReportedOnce) {
   testkit::NameService names;
   NotReached sink;
   TcpTransport transport(TcpOptions{.listen = "127.0.0.1:0", .hello_timeout = milliseconds(80)});
@@ -120,7 +122,8 @@ TEST_F(TcpTransportTest, FLT_N17_ANameServiceThatAnswersLateEachTimeIsReportedOn
   transport.close();
 }
 
-TEST_F(TcpTransportTest, FLT_N17_OfSeveralAddressesEachHasItsTurnIfTheFirstIsSilent) {
+// Covers: FLT_N17
+TEST_F(TcpTransportTest, OfSeveralAddressesEachHasItsTurnIfTheFirstIsSilent) {
   testkit::NameService names;
   FakeListener silent;
   FakeListener listener(silent.port(), 2);
@@ -142,7 +145,8 @@ int flags_of_one_that_dials() {
 }
 
 // With a program that was started meanwhile the connection outlived its replica, and the peer took that for alive.
-TEST_F(TcpTransportTest, FLT_P19_AConnectionThatIsBeingMadeIsInheritedByNoProgram) {
+// Covers: FLT_P19
+TEST_F(TcpTransportTest, AConnectionThatIsBeingMadeIsInheritedByNoProgram) {
   FakeListener full(0, 1, 0);
   const FakePeer only = FakePeer::connect(full.port());
   start({}, "127.0.0.1:" + std::to_string(full.port()));
@@ -152,7 +156,8 @@ TEST_F(TcpTransportTest, FLT_P19_AConnectionThatIsBeingMadeIsInheritedByNoProgra
   EXPECT_TRUE(flags & FD_CLOEXEC);
 }
 
-TEST_F(TcpTransportTest, FLT_N17_WhoMovesIsDialedWhereItIsWhileItsFormerNameHasNoAnswer) {
+// Covers: FLT_N17
+TEST_F(TcpTransportTest, WhoMovesIsDialedWhereItIsWhileItsFormerNameHasNoAnswer) {
   testkit::NameService names;
   FakeListener listener;
   start({}, "a.silent.test:7400");
@@ -166,7 +171,8 @@ TEST_F(TcpTransportTest, FLT_N17_WhoMovesIsDialedWhereItIsWhileItsFormerNameHasN
 
 // ---- uninvited peers
 
-TEST_F(TcpTransportTest, FLT_S1_OtherProtocolsAndNoiseAreClosedAtOnceAndCounted) {
+// Covers: FLT_S01
+TEST_F(TcpTransportTest, OtherProtocolsAndNoiseAreClosedAtOnceAndCounted) {
   start();
   Random random(1);
   std::string noise(64, '\0');
@@ -183,7 +189,8 @@ TEST_F(TcpTransportTest, FLT_S1_OtherProtocolsAndNoiseAreClosedAtOnceAndCounted)
   EXPECT_EQ(closed_for(CloseReason::BadMagic), strangers.size() - 1);
 }
 
-TEST_F(TcpTransportTest, FLT_S2_AHelloThatClaimsFourGigabytesIsClosedByItsHeader) {
+// Covers: FLT_S02
+TEST_F(TcpTransportTest, AHelloThatClaimsFourGigabytesIsClosedByItsHeader) {
   start();
   FakePeer stranger = connect();
   std::string header = stranger.seal(FrameKind::Hello, "");
@@ -194,7 +201,8 @@ TEST_F(TcpTransportTest, FLT_S2_AHelloThatClaimsFourGigabytesIsClosedByItsHeader
   EXPECT_TRUE(wait_closed(CloseReason::Oversize));
 }
 
-TEST_F(TcpTransportTest, FLT_S2_BodyBeyondTheLimitIsClosedByItsHeader) {
+// Covers: FLT_S02
+TEST_F(TcpTransportTest, BodyBeyondTheLimitIsClosedByItsHeader) {
   start({.frame_bytes_max = 4096});
   FakePeer peer = connect();
   ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
@@ -214,7 +222,8 @@ TEST_F(TcpTransportTest, MessagesBeforeTheHelloAreNotParsed) {
   EXPECT_TRUE(sink_.all().empty());
 }
 
-TEST_F(TcpTransportTest, FLT_S3_AReplayedConnectionDisplacesNobodyAndDeliversNothing) {
+// Covers: FLT_S03
+TEST_F(TcpTransportTest, AReplayedConnectionDisplacesNobodyAndDeliversNothing) {
   start();
   FakePeer peer = connect();
   ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
@@ -229,7 +238,8 @@ TEST_F(TcpTransportTest, FLT_S3_AReplayedConnectionDisplacesNobodyAndDeliversNot
   EXPECT_EQ(sink_.all().size(), 2u);
 }
 
-TEST_F(TcpTransportTest, FLT_S4_SilentStrangersAreClosedAfterTheTimeout) {
+// Covers: FLT_S04
+TEST_F(TcpTransportTest, SilentStrangersAreClosedAfterTheTimeout) {
   start({.hello_timeout = milliseconds(30)});
   FakePeer silent = connect();
   FakePeer slow = connect();
@@ -238,7 +248,8 @@ TEST_F(TcpTransportTest, FLT_S4_SilentStrangersAreClosedAfterTheTimeout) {
   EXPECT_TRUE(wait_closed(CloseReason::HelloTimeout, 2));
 }
 
-TEST_F(TcpTransportTest, FLT_S4_AFloodOfStrangersEvictsStrangersOnly) {
+// Covers: FLT_S04
+TEST_F(TcpTransportTest, AFloodOfStrangersEvictsStrangersOnly) {
   start({.unverified_max = 8, .unverified_per_address_max = 4, .hello_timeout = std::chrono::hours(1)});
   FakePeer peer = connect();
   ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
@@ -253,7 +264,8 @@ TEST_F(TcpTransportTest, FLT_S4_AFloodOfStrangersEvictsStrangersOnly) {
 
 // ---- hello
 
-TEST_F(TcpTransportTest, FLT_N12_AHelloThatDoesNotFitIsRefusedForItsReason) {
+// Covers: FLT_N12
+TEST_F(TcpTransportTest, AHelloThatDoesNotFitIsRefusedForItsReason) {
   start({.guests_max = 0});
   transport_->set_cluster(ClusterId(7));
   const auto refused = [&](auto change) {
@@ -276,7 +288,8 @@ TEST_F(TcpTransportTest, FLT_N12_AHelloThatDoesNotFitIsRefusedForItsReason) {
   EXPECT_EQ(sink_.reports(), 0u);
 }
 
-TEST_F(TcpTransportTest, FLT_N12_SwappedAddressesAreNoticedByBothEnds) {
+// Covers: FLT_N12
+TEST_F(TcpTransportTest, SwappedAddressesAreNoticedByBothEnds) {
   FakeListener listener;  // replica 3 lives where replica 2 is said to be
   start({}, "127.0.0.1:" + std::to_string(listener.port()));
   FakePeer third = listener.accept();
@@ -342,7 +355,8 @@ TEST_F(TcpTransportTest, AGenesisOfAnotherClusterEndsALiveConnection) {
 
 // ---- bytes
 
-TEST_F(TcpTransportTest, FLT_N09_AFlippedBitAnywhereEndsTheConnectionAndDeliversNothing) {
+// Covers: FLT_N09
+TEST_F(TcpTransportTest, AFlippedBitAnywhereEndsTheConnectionAndDeliversNothing) {
   start();
   const std::string body = "append entries";
   uint64_t ended = 0;
@@ -364,7 +378,8 @@ TEST_F(TcpTransportTest, FLT_N09_AFlippedBitAnywhereEndsTheConnectionAndDelivers
             ended);
 }
 
-TEST_F(TcpTransportTest, FLT_N11_OneByteAtATimeIsTheSameStream) {
+// Covers: FLT_N11
+TEST_F(TcpTransportTest, OneByteAtATimeIsTheSameStream) {
   start();
   FakePeer peer = connect();
   ASSERT_TRUE(peer.shake(introduction()));
@@ -375,7 +390,8 @@ TEST_F(TcpTransportTest, FLT_N11_OneByteAtATimeIsTheSameStream) {
   for (size_t i = 0; i < 20; ++i) EXPECT_EQ(sink_.all()[i].body, std::string(i, 'x'));
 }
 
-TEST_F(TcpTransportTest, FLT_N11_AResetInsideAFrameDeliversNothingOfIt) {
+// Covers: FLT_N11
+TEST_F(TcpTransportTest, AResetInsideAFrameDeliversNothingOfIt) {
   start();
   FakePeer peer = connect();
   ASSERT_TRUE(peer.shake(introduction()) && peer.processed());
@@ -403,7 +419,8 @@ TEST_F(TcpTransportTest, FramesOfAnUnknownGroupAreCountedAndSkipped) {
 
 // ---- connections
 
-TEST_F(TcpTransportTest, FLT_N15_ANewerConnectionReplacesTheOlderOfItsDirection) {
+// Covers: FLT_N15
+TEST_F(TcpTransportTest, ANewerConnectionReplacesTheOlderOfItsDirection) {
   start();
   std::vector<FakePeer> connections;
   for (int i = 0; i <= 20; ++i) {
@@ -418,7 +435,8 @@ TEST_F(TcpTransportTest, FLT_N15_ANewerConnectionReplacesTheOlderOfItsDirection)
   EXPECT_TRUE(sink_.wait_body("from the last"));
 }
 
-TEST_F(TcpTransportTest, FLT_N10_APeerThatFallsSilentIsDown) {
+// Covers: FLT_N10
+TEST_F(TcpTransportTest, APeerThatFallsSilentIsDown) {
   FakeListener listener;
   start({.idle_timeout = milliseconds(60)}, "127.0.0.1:" + std::to_string(listener.port()));
   FakePeer dialed = listener.accept();  // answers no ping
@@ -442,7 +460,8 @@ TEST_F(TcpTransportTest, ADialerComesBackAtOnceWhenThePeerAppears) {
   EXPECT_TRUE(dialed.welcome(introduction()));
 }
 
-TEST_F(TcpTransportTest, FLT_N08_LifeOvertakesBulkThatWaits) {
+// Covers: FLT_N08
+TEST_F(TcpTransportTest, LifeOvertakesBulkThatWaits) {
   FakeListener listener;
   start({.bulk_bytes_max = 256 << 20}, "127.0.0.1:" + std::to_string(listener.port()));
   FakePeer peer = listener.accept();
@@ -462,7 +481,8 @@ TEST_F(TcpTransportTest, FLT_N08_LifeOvertakesBulkThatWaits) {
   EXPECT_LT(bulk_before, kBulk / 2);
 }
 
-TEST_F(TcpTransportTest, FLT_N10_TheQueueToASilentPeerIsBoundedAndTheOldestBulkGoes) {
+// Covers: FLT_N10
+TEST_F(TcpTransportTest, TheQueueToASilentPeerIsBoundedAndTheOldestBulkGoes) {
   FakeListener listener;
   start({.bulk_bytes_max = 1 << 20}, "127.0.0.1:" + std::to_string(listener.port()));
   FakePeer peer = listener.accept();
@@ -556,7 +576,8 @@ TEST_F(TcpTransportTest, APeerThatMovesIsDialedAtItsNewAddress) {
   EXPECT_TRUE(wait_closed(CloseReason::LetGo));
 }
 
-TEST_F(TcpTransportTest, FLT_M07_TheDirectoryThatMembershipNamesDisplacesTheOther) {
+// Covers: FLT_M07
+TEST_F(TcpTransportTest, TheDirectoryThatMembershipNamesDisplacesTheOther) {
   start();
   FakePeer previous = connect();
   ASSERT_TRUE(previous.shake(introduction()) && previous.processed());
@@ -609,7 +630,8 @@ TEST_F(TcpTransportTest, AfterASinkHasClosedItNothingIsReported) {
   EXPECT_FALSE(sink.violated());
 }
 
-TEST_F(TcpTransportTest, FLT_N17_AfterASinkHasClosedItThereIsNothingToWaitFor) {
+// Covers: FLT_N17
+TEST_F(TcpTransportTest, AfterASinkHasClosedItThereIsNothingToWaitFor) {
   testkit::NameService names;
   ClosingSink sink;
   const auto long_after = std::chrono::minutes(10);
@@ -676,7 +698,8 @@ class TcpOneWayTest : public TcpTransportTest {
   }
 };
 
-TEST_F(TcpOneWayTest, FLT_N16_AMemberIsAnsweredOnTheConnectionItMadeAndItsAddressIsNamed) {
+// Covers: FLT_N16
+TEST_F(TcpOneWayTest, AMemberIsAnsweredOnTheConnectionItMadeAndItsAddressIsNamed) {
   start_knowing(kMembers);
   FakePeer peer = connect_as(kMembers);
   ASSERT_TRUE(peer.processed());
@@ -692,7 +715,8 @@ TEST_F(TcpOneWayTest, FLT_N16_AMemberIsAnsweredOnTheConnectionItMadeAndItsAddres
   EXPECT_TRUE(sink_.wait_unreachable(ReplicaId(2), "nothing listens there")) << "after each connection that it makes";
 }
 
-TEST_F(TcpOneWayTest, FLT_N17_AMemberIsAnsweredWhileItsNameHasNoAnswer) {
+// Covers: FLT_N17
+TEST_F(TcpOneWayTest, AMemberIsAnsweredWhileItsNameHasNoAnswer) {
   testkit::NameService names;
   Hello self = hello_of(1);
   self.cluster = kMembers;
@@ -705,7 +729,8 @@ TEST_F(TcpOneWayTest, FLT_N17_AMemberIsAnsweredWhileItsNameHasNoAnswer) {
   EXPECT_TRUE(sink_.wait_unreachable(ReplicaId(2), "the name service does not answer"));
 }
 
-TEST_F(TcpOneWayTest, FLT_N16_OnceItIsReachedWhatIsSentLeavesThere) {
+// Covers: FLT_N16
+TEST_F(TcpOneWayTest, OnceItIsReachedWhatIsSentLeavesThere) {
   FakeListener listener;
   start_knowing(kMembers);
   FakePeer accepted = connect_as(kMembers);
@@ -721,7 +746,8 @@ TEST_F(TcpOneWayTest, FLT_N16_OnceItIsReachedWhatIsSentLeavesThere) {
   EXPECT_EQ(next_body(dialed), "at its address");
 }
 
-TEST_F(TcpOneWayTest, FLT_N16_AnotherReplicaAtItsAddressIsNamedWhileItIsAnswered) {
+// Covers: FLT_N16
+TEST_F(TcpOneWayTest, AnotherReplicaAtItsAddressIsNamedWhileItIsAnswered) {
   FakeListener listener;
   start_knowing(kMembers);
   FakePeer peer = connect_as(kMembers);
@@ -732,7 +758,8 @@ TEST_F(TcpOneWayTest, FLT_N16_AnotherReplicaAtItsAddressIsNamedWhileItIsAnswered
   EXPECT_TRUE(sink_.wait_refused(ReplicaId(2), "another replica answers at the address of replica 2"));
 }
 
-TEST_F(TcpOneWayTest, FLT_N16_WhoShowsNothingAtItsAddressDoesNotKeepItFromBeingAnswered) {
+// Covers: FLT_N16
+TEST_F(TcpOneWayTest, WhoShowsNothingAtItsAddressDoesNotKeepItFromBeingAnswered) {
   FakeListener listener;
   start_knowing(kMembers, "127.0.0.1:" + std::to_string(listener.port()));
   FakePeer impostor = listener.accept();
@@ -744,7 +771,8 @@ TEST_F(TcpOneWayTest, FLT_N16_WhoShowsNothingAtItsAddressDoesNotKeepItFromBeingA
   EXPECT_EQ(next_body(peer), "append");
 }
 
-TEST_F(TcpOneWayTest, FLT_S07_WhoCopiesAMembersHelloAtItsAddressDoesNotKeepItFromBeingAnswered) {
+// Covers: FLT_S07
+TEST_F(TcpOneWayTest, WhoCopiesAMembersHelloAtItsAddressDoesNotKeepItFromBeingAnswered) {
   FakeListener listener;
   start_knowing(kMembers, "127.0.0.1:" + std::to_string(listener.port()));
   FakePeer impostor = listener.accept();
@@ -756,7 +784,8 @@ TEST_F(TcpOneWayTest, FLT_S07_WhoCopiesAMembersHelloAtItsAddressDoesNotKeepItFro
   EXPECT_EQ(next_body(peer), "append");
 }
 
-TEST_F(TcpOneWayTest, FLT_S07_WhoCopiesAMembersHelloDoesNotHideThatItIsGone) {
+// Covers: FLT_S07
+TEST_F(TcpOneWayTest, WhoCopiesAMembersHelloDoesNotHideThatItIsGone) {
   FakeListener listener;
   start_knowing(kMembers, "127.0.0.1:" + std::to_string(listener.port()));
   std::optional<FakePeer> peer = listener.accept();
@@ -769,7 +798,8 @@ TEST_F(TcpOneWayTest, FLT_S07_WhoCopiesAMembersHelloDoesNotHideThatItIsGone) {
   EXPECT_TRUE(sink_.wait_down(ReplicaId(2)));
 }
 
-TEST_F(TcpOneWayTest, FLT_N16_WhatWaitedForAConnectionThatIsLostIsNotSentOnTheNext) {
+// Covers: FLT_N16
+TEST_F(TcpOneWayTest, WhatWaitedForAConnectionThatIsLostIsNotSentOnTheNext) {
   start_knowing(kMembers);
   std::optional<FakePeer> peer = connect_as(kMembers);
   send("first");
@@ -782,7 +812,8 @@ TEST_F(TcpOneWayTest, FLT_N16_WhatWaitedForAConnectionThatIsLostIsNotSentOnTheNe
   EXPECT_EQ(next_body(again), "newest");
 }
 
-TEST_F(TcpOneWayTest, FLT_S07_WhoHasShownNothingIsNotAnsweredInAPeersPlace) {
+// Covers: FLT_S07
+TEST_F(TcpOneWayTest, WhoHasShownNothingIsNotAnsweredInAPeersPlace) {
   start_knowing(kMembers);
   FakePeer stranger = connect_as(ClusterId());
   ASSERT_TRUE(stranger.processed() && wait_dialed_in_vain());
@@ -793,7 +824,8 @@ TEST_F(TcpOneWayTest, FLT_S07_WhoHasShownNothingIsNotAnsweredInAPeersPlace) {
   EXPECT_EQ(frame->kind, FrameKind::Pong);
 }
 
-TEST_F(TcpOneWayTest, FLT_S07_WhoIsBlankAnswersNobodyInAPeersPlace) {
+// Covers: FLT_S07
+TEST_F(TcpOneWayTest, WhoIsBlankAnswersNobodyInAPeersPlace) {
   start_knowing(ClusterId());
   FakePeer stranger = connect_as(ClusterId());
   ASSERT_TRUE(stranger.processed() && wait_dialed_in_vain());
@@ -807,7 +839,8 @@ TEST_F(TcpOneWayTest, FLT_S07_WhoIsBlankAnswersNobodyInAPeersPlace) {
 
 // ---- two processes, one identity
 
-TEST_F(TcpTransportTest, FLT_P18_TwoLiveCopiesOfOneDirectoryAreBothRefusedWithAnAlarm) {
+// Covers: FLT_P18
+TEST_F(TcpTransportTest, TwoLiveCopiesOfOneDirectoryAreBothRefusedWithAnAlarm) {
   start();
   FakePeer original = connect();
   ASSERT_TRUE(original.shake(introduction(2, 4, 111)) && original.processed());
@@ -825,7 +858,8 @@ TEST_F(TcpTransportTest, FLT_P18_TwoLiveCopiesOfOneDirectoryAreBothRefusedWithAn
   EXPECT_TRUE(restarted.shake(introduction(2, 5, 333)) && restarted.processed()) << "a restart resolves it";
 }
 
-TEST_F(TcpTransportTest, FLT_P18_AnOlderBootIsRefusedWhileTheNewerIsConnected) {
+// Covers: FLT_P18
+TEST_F(TcpTransportTest, AnOlderBootIsRefusedWhileTheNewerIsConnected) {
   start();
   FakePeer newer = connect();
   ASSERT_TRUE(newer.shake(introduction(2, 5, 222)) && newer.processed());
@@ -838,7 +872,8 @@ TEST_F(TcpTransportTest, FLT_P18_AnOlderBootIsRefusedWhileTheNewerIsConnected) {
   EXPECT_TRUE(sink_.wait_body("undisturbed"));
 }
 
-TEST_F(TcpTransportTest, FLT_P18_ANewerBootTakesThePlaceOfTheOlder) {
+// Covers: FLT_P18
+TEST_F(TcpTransportTest, ANewerBootTakesThePlaceOfTheOlder) {
   start();
   FakePeer older = connect();
   ASSERT_TRUE(older.shake(introduction(2, 4, 111)) && older.processed());
@@ -853,7 +888,8 @@ TEST_F(TcpTransportTest, FLT_P18_ANewerBootTakesThePlaceOfTheOlder) {
   EXPECT_FALSE(sink_.has_body("of a previous life"));
 }
 
-TEST_F(TcpTransportTest, FLT_P18_AnotherStoreIsRefusedWhileOneIsConnected) {
+// Covers: FLT_P18
+TEST_F(TcpTransportTest, AnotherStoreIsRefusedWhileOneIsConnected) {
   start();
   FakePeer first = connect();
   ASSERT_TRUE(first.shake(introduction()) && first.processed());

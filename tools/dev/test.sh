@@ -1,10 +1,28 @@
 # shellcheck shell=bash
 # ./dev test, mutants and determinism. ./dev reads this file.
 
-table_command() {  # NAME: the rows of docs/NAME.md and the tests whose names carry their ids; builds nothing
+table_command() {  # NAME [ID]: the rows of docs/NAME.md and the tests that cover them, or the tests of one id; builds nothing
   local files
   mapfile -t files < <(find tests src verify include/coordkit/testing -name '*.cc' -o -name '*.h' -o -path 'tests/scenarios/*.txt' -o -path 'tests/mutants/*.txt' | LC_ALL=C sort)
-  awk -f tests/house/covered.awk -v table="docs/$1.md" "docs/$1.md" "${files[@]}"
+  awk -f tests/house/covered.awk -v table="docs/$1.md" -v only="${2:-}" "docs/$1.md" "${files[@]}"
+}
+
+table_of() {  # ID: the document with its row
+  case $1 in
+    REG_*) echo regressions ;;
+    FLT_*) echo faults ;;
+    INV_*) echo invariants ;;
+    S-[0-9]*) echo semantics ;;
+    T[0-9]* | LT-[0-9]*) echo time ;;
+  esac
+}
+
+tests_of() {  # ID: the tests that cover it, as a regular expression of ctest
+  local names
+  names=$(table_command "$(table_of "$1")" "$1") || return
+  [ -n "$names" ] || fail "no test covers $1"
+  names=${names//$'\n'/|}
+  printf '(^|/)(%s)(/|$)' "${names//./\\.}"
 }
 
 differential_command() {
@@ -44,10 +62,11 @@ test_command() {
   local preset=${preset:-dev} what=${1:-all} select log code=0
   [ $# -le 1 ] || fail "test takes one argument: quick, full or a name"
   case $what in
-    regressions | faults | invariants | semantics) table_command "$what"; return ;;
+    regressions | faults | invariants | semantics | time) table_command "$what"; return ;;
     all) select=(-LE '-full$') ;;
     quick) select=(-LE '-(slow|full)$') ;;
     full) select=() ;;
+    REG_?* | FLT_?* | INV_?* | S-[0-9]* | T[0-9]* | LT-[0-9]*) select=(-R "$(tests_of "$what")") || return ;;
     *) if [ -d "tests/$what" ]; then select=(-L "^$what(-|\$)"); else select=(-R "$what"); fi ;;
   esac
   need_for "$preset" programs test

@@ -6,6 +6,7 @@
 // can be made to forget.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <functional>
 #include <initializer_list>
@@ -31,7 +32,8 @@ inline void expect_prefix(const LogHistory& history, WriteNumber reported, const
   EXPECT_GE(*writes, reported.value()) << "a write was reported by written() before it was durable: it is not there afterwards";
 }
 
-TEST_P(LogStoreSuite, REG_F32_INV_S01_APowerCutLeavesWhatWasReportedWritten) {
+// Covers: REG_F32 INV_S01
+TEST_P(LogStoreSuite, APowerCutLeavesWhatWasReportedWritten) {
   for (uint64_t round = 1; round <= 12; ++round) {
     start_over();
     LogHistory history(round);
@@ -77,7 +79,8 @@ class ReportingLogSink final : public LogSink {
   WriteNumber written_;
 };
 
-TEST_P(LogStoreSuite, REG_F32_FLT_P01_AKilledProcessHasWrittenWhatItReported) {
+// Covers: REG_F32 FLT_P01
+TEST_P(LogStoreSuite, AKilledProcessHasWrittenWhatItReported) {
   if (!harness_->outlives_process()) GTEST_SKIP() << "this medium ends with its process";
   constexpr uint64_t kAhead = 12;
   store_->close();  // fork() copies no other threads
@@ -106,7 +109,8 @@ TEST_P(LogStoreSuite, REG_F32_FLT_P01_AKilledProcessHasWrittenWhatItReported) {
   }
 }
 
-TEST_P(LogStoreSuite, FLT_D03_AFailedSyncIsSaidOnceAndNothingIsReportedAfterIt) {
+// Covers: FLT_D03
+TEST_P(LogStoreSuite, AFailedSyncIsSaidOnceAndNothingIsReportedAfterIt) {
   LogHistory history(3);
   while (history.size() < 5) store_->submit(history.next());
   ASSERT_TRUE(probe_->wait_written(WriteNumber(5)));
@@ -120,7 +124,8 @@ TEST_P(LogStoreSuite, FLT_D03_AFailedSyncIsSaidOnceAndNothingIsReportedAfterIt) 
   expect_prefix(history, WriteNumber(5), reopen());
 }
 
-TEST_P(LogStoreSuite, FLT_D05_AReadThatFailsIsAnErrorAndNeverOtherBytes) {
+// Covers: FLT_D05
+TEST_P(LogStoreSuite, AReadThatFailsIsAnErrorAndNeverOtherBytes) {
   const std::vector<raft::Entry> all = entries(1, 25, 1, 3000);
   store_->submit({.number = next_number(), .entries = all});
   ASSERT_NO_FATAL_FAILURE(expect_written());
@@ -137,7 +142,8 @@ TEST_P(LogStoreSuite, FLT_D05_AReadThatFailsIsAnErrorAndNeverOtherBytes) {
   }
 }
 
-TEST_P(LogStoreSuite, FLT_D09_AnEntryInAnothersPlaceIsNeverTakenForIt) {
+// Covers: FLT_D09
+TEST_P(LogStoreSuite, AnEntryInAnothersPlaceIsNeverTakenForIt) {
   const std::vector<raft::Entry> written = entries(1, 12, 1, 100);
   store_->submit({.number = next_number(), .entries = written});
   ASSERT_NO_FATAL_FAILURE(expect_written());
@@ -163,7 +169,8 @@ TEST_P(LogStoreSuite, FLT_D09_AnEntryInAnothersPlaceIsNeverTakenForIt) {
   }
 }
 
-TEST_P(LogStoreSuite, FLT_D04_AFullDiskIsSaidAndNothingIsReportedThatIsNotThere) {
+// Covers: FLT_D04
+TEST_P(LogStoreSuite, AFullDiskIsSaidAndNothingIsReportedThatIsNotThere) {
   LogHistory history(4);
   store_->submit(history.next());
   ASSERT_TRUE(probe_->wait_written(WriteNumber(1)));
@@ -184,7 +191,8 @@ TEST_P(LogStoreSuite, FLT_D04_AFullDiskIsSaidAndNothingIsReportedThatIsNotThere)
   expect_prefix(history, reported, reopen());
 }
 
-TEST_P(LogStoreSuite, FLT_P17_ASecondOpenOfOneMediumIsRefused) {
+// Covers: FLT_P17
+TEST_P(LogStoreSuite, ASecondOpenOfOneMediumIsRefused) {
   ASSERT_TRUE(probe_->wait_written(append(1, 3, 1)));
   const std::optional<absl::Status> second = harness_->open_twice();
   if (!second) GTEST_SKIP() << "LogStoreHarness::open_twice() would show whether two processes can share a medium";
@@ -209,6 +217,49 @@ TEST_P(LogStoreSuite, NothingIsPostedAfterACloseWithWritesUnderWay) {
   ASSERT_NO_FATAL_FAILURE(expect_written());
   store_->close();
   EXPECT_EQ(previous->late(), 0u) << "something was posted after close() had returned";
+}
+
+// Covers: FLT_D02 FLT_D06
+TEST_P(LogStoreSuite, RottenEntriesAreNamedAndRepaired) {
+  const std::vector<raft::Entry> written = entries(1, 12, 1, 100);
+  store_->submit({.number = next_number(), .entries = written});
+  ASSERT_NO_FATAL_FAILURE(expect_written());
+  store_->close();
+  const std::vector<size_t> rotten = {3, 4, 9};  // positions, index - 1
+  for (const size_t at : rotten) {
+    if (!harness_->rot(written[at])) GTEST_SKIP() << "LogStoreHarness::rot() would show whether rotten entries are named";
+  }
+  RecoveredLog hurt = reopen();
+  ASSERT_EQ(hurt.damaged.size(), rotten.size()) << "rotten entries are not named in RecoveredLog::damaged";
+  EXPECT_EQ(hurt.entries.size(), written.size() - rotten.size());
+  for (size_t i = 0; i < rotten.size(); ++i) {
+    const raft::Entry& lost = written[rotten[i]];
+    EXPECT_EQ(hurt.damaged[i].index, lost.index);
+    EXPECT_TRUE(!hurt.damaged[i].term || hurt.damaged[i].term == lost.term);
+    EXPECT_TRUE(hurt.damaged[i].content_sum == 0 || hurt.damaged[i].content_sum == lost.content_sum);
+  }
+  EXPECT_FALSE(read(4, 4).ok()) << "an entry that is rotten was served";
+  if (const auto range = read(2, 6); range.ok()) {  // 2 and 3 are intact; fewer may come
+    EXPECT_LE(range->size(), 2u) << "a range with a rotten entry ends before it, or is an error";
+    EXPECT_TRUE(!range->empty() && std::equal(range->begin(), range->end(), written.begin() + 1))
+        << "a range with a rotten entry ends before it, or is an error";
+  }
+  ASSERT_TRUE(read(6, 9).ok()) << "entries between two rotten ones are not served";
+
+  store_->submit({.number = next_number(), .repairs = {written[4]}});
+  ASSERT_NO_FATAL_FAILURE(expect_written());
+  hurt = reopen();
+  EXPECT_EQ(hurt.damaged.size(), 2u) << "a part may be repaired";
+  store_->submit({.number = next_number(), .repairs = {written[3], written[4], written[9]}});
+  const WriteNumber last = append(13, 1, 2, 100);
+  ASSERT_TRUE(probe_->wait_written(last));
+  EXPECT_TRUE(read(1, 13).ok()) << "an entry that was repaired is not readable";
+  for (int opening = 0; opening < 2; ++opening) {
+    const RecoveredLog whole = reopen();
+    EXPECT_TRUE(whole.damaged.empty()) << "a repair was reported written and is not there after a restart";
+    ASSERT_EQ(whole.entries.size(), 13u);
+    EXPECT_TRUE(std::equal(written.begin(), written.end(), whole.entries.begin()));
+  }
 }
 
 }  // namespace coordkit::testkit

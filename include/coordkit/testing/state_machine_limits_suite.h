@@ -46,7 +46,8 @@ inline std::string spoiled(std::string bytes, RandomBits& random) {
   return bytes;
 }
 
-TEST_P(StateMachineSuite, FLT_A07_NoQuestionThrowsAndNoneChangesTheState) {
+// Covers: FLT_A07
+TEST_P(StateMachineSuite, NoQuestionThrowsAndNoneChangesTheState) {
   MachineUnderTest machine(GetParam().make());
   machine.bootstrap();
   machine.apply(history(1));
@@ -65,7 +66,8 @@ TEST_P(StateMachineSuite, FLT_A07_NoQuestionThrowsAndNoneChangesTheState) {
   EXPECT_EQ(machine.machine->digest(), before) << "query() or holds() has changed the state";
 }
 
-TEST_P(StateMachineSuite, FLT_A07_NoCommandThrowsWhateverItsBytes) {
+// Covers: FLT_A07
+TEST_P(StateMachineSuite, NoCommandThrowsWhateverItsBytes) {
   MachineUnderTest one(GetParam().make()), other(GetParam().make());
   one.bootstrap();
   other.bootstrap();
@@ -112,7 +114,8 @@ TEST_P(StateMachineSuite, AnotherProcessComesToTheSame) {
 
 // A replica whose log no longer reaches far enough takes the state of a peer, and writes its own
 // checkpoints from there on.
-TEST_P(StateMachineSuite, FLT_D16_AStateThatCameFromAPeerIsCheckpointedLikeThePeers) {
+// Covers: FLT_D16
+TEST_P(StateMachineSuite, AStateThatCameFromAPeerIsCheckpointedLikeThePeers) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto commands = history(seed);

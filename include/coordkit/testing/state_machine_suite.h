@@ -93,7 +93,8 @@ TEST_P(StateMachineSuite, WhatTheStateSaysOfAQueuedCommandIsWhatBecameOfIt) {
 
 // REG_R23: nothing is rolled back. The effects of apply stay, the digest shows it, and queries
 // change nothing.
-TEST_P(StateMachineSuite, REG_R23_LookingChangesNothing) {
+// Covers: REG_R23
+TEST_P(StateMachineSuite, LookingChangesNothing) {
   const auto commands = history(1);
   MachineUnderTest looked(GetParam().make()), left_alone(GetParam().make());
   looked.bootstrap();
@@ -218,7 +219,8 @@ TEST_P(StateMachineSuite, ACheckpointHoldsOnlyWhatChangedSinceTheOneBefore) {
 
 // For machines that can: the disk has lost the stored rows, and the rows of the next checkpoint are
 // all there is.
-TEST_P(StateMachineSuite, FLT_D08_AWholeCheckpointNeedsNothingThatWasStoredBefore) {
+// Covers: FLT_D08
+TEST_P(StateMachineSuite, AWholeCheckpointNeedsNothingThatWasStoredBefore) {
   const auto commands = history(2);
   MachineUnderTest original(GetParam().make());
   original.bootstrap();

@@ -18,7 +18,8 @@
 
 namespace coordkit::testkit {
 
-TEST_P(StateStoreSuite, FLT_D16_INV_S03_APowerCutLeavesTheStateReportedOrTheNextOne) {
+// Covers: FLT_D16 INV_S03
+TEST_P(StateStoreSuite, APowerCutLeavesTheStateReportedOrTheNextOne) {
   for (uint64_t round = 1; round <= 12; ++round) {
     start_over();
     for (uint64_t number = 1; number <= round; ++number) {
@@ -68,7 +69,8 @@ class ReportingStateSink final : public StateSink {
   uint64_t reported_ = 0;
 };
 
-TEST_P(StateStoreSuite, REG_F34_FLT_D16_INV_S03_AKilledProcessLeavesTheStateItReportedOrTheNextOne) {
+// Covers: REG_F34 FLT_D16 INV_S03
+TEST_P(StateStoreSuite, AKilledProcessLeavesTheStateItReportedOrTheNextOne) {
   if (!harness_->outlives_process()) GTEST_SKIP() << "this medium ends with its process";
   store_->close();  // fork() copies no other threads
   for (const size_t reports : std::initializer_list<size_t>{1, 4, 9, 20}) {
@@ -94,7 +96,8 @@ TEST_P(StateStoreSuite, REG_F34_FLT_D16_INV_S03_AKilledProcessLeavesTheStateItRe
   }
 }
 
-TEST_P(StateStoreSuite, FLT_D03_AFailedSyncIsSaidOnceAndNothingIsReportedAfterIt) {
+// Covers: FLT_D03
+TEST_P(StateStoreSuite, AFailedSyncIsSaidOnceAndNothingIsReportedAfterIt) {
   commit(1, as_batch(numbered_state(1)));
   if (!harness_->fail_syncs()) GTEST_SKIP() << "StateStoreHarness::fail_syncs() would show whether a failed sync is said";
   start_numbered_state(*store_, 2);
@@ -108,7 +111,8 @@ TEST_P(StateStoreSuite, FLT_D03_AFailedSyncIsSaidOnceAndNothingIsReportedAfterIt
   expect_one_state(1, opened, *view());
 }
 
-TEST_P(StateStoreSuite, FLT_D04_AFullDiskIsSaidAndTheStateBeforeStays) {
+// Covers: FLT_D04
+TEST_P(StateStoreSuite, AFullDiskIsSaidAndTheStateBeforeStays) {
   commit(1, {{"a", "1"}});
   if (!harness_->set_full(true))
     GTEST_SKIP() << "StateStoreHarness::set_full() would show what becomes of commits without room";
@@ -130,7 +134,8 @@ TEST_P(StateStoreSuite, FLT_D04_AFullDiskIsSaidAndTheStateBeforeStays) {
   EXPECT_EQ(reopen(), at(waits ? number : number - 1)) << "a commit was reported and is not there after a restart";
 }
 
-TEST_P(StateStoreSuite, FLT_D08_ARottenRowIsNeverTakenForIntact) {
+// Covers: FLT_D08
+TEST_P(StateStoreSuite, ARottenRowIsNeverTakenForIntact) {
   const std::string value = "a value that is found nowhere else: " + std::string(200, 'r');
   commit(1, {{"a", "1"}, {"b", value}, {"c", "3"}});
   store_->close();
@@ -150,7 +155,8 @@ TEST_P(StateStoreSuite, FLT_D08_ARottenRowIsNeverTakenForIntact) {
   EXPECT_TRUE(read.ok() || absl::IsDataLoss(read)) << "a rotten row is kDataLoss, not " << read.ToString();
 }
 
-TEST_P(StateStoreSuite, FLT_D09_ARowInAnothersPlaceIsNeverTakenForIt) {
+// Covers: FLT_D09
+TEST_P(StateStoreSuite, ARowInAnothersPlaceIsNeverTakenForIt) {
   const std::string one = std::string(200, 'o') + " the first", other = std::string(200, 'p') + " the other";
   commit(1, {{"a", one}, {"b", other}});
   store_->close();
@@ -171,7 +177,8 @@ TEST_P(StateStoreSuite, FLT_D09_ARowInAnothersPlaceIsNeverTakenForIt) {
   EXPECT_TRUE(read.ok() || absl::IsDataLoss(read)) << "a damaged checkpoint is kDataLoss, not " << read.ToString();
 }
 
-TEST_P(StateStoreSuite, FLT_P17_ASecondOpenOfOneMediumIsRefused) {
+// Covers: FLT_P17
+TEST_P(StateStoreSuite, ASecondOpenOfOneMediumIsRefused) {
   commit(1, {{"a", "1"}});
   const std::optional<absl::Status> second = harness_->open_twice();
   if (!second) GTEST_SKIP() << "StateStoreHarness::open_twice() would show whether two processes can share a medium";
@@ -194,6 +201,17 @@ TEST_P(StateStoreSuite, NothingIsPostedAfterACloseWithACommitUnderWay) {
   expect_one_state(reported, opened, *view());
   commit(3, {{"goes on", "1"}});
   EXPECT_EQ(previous->late(), 0u) << "something was posted after close() had returned";
+}
+
+// Covers: FLT_D16
+TEST_P(StateStoreSuite, StagedRowsDoNotSurviveARestart) {
+  commit(1, {{"a", "1"}});
+  stage({}, {{"b", "2"}, {"c", "3"}});
+  EXPECT_EQ(reopen(), at(1));
+  EXPECT_EQ(rows_of(*view()), (Rows{{"a", "1"}}));
+  EXPECT_FALSE(install(9, {{"b", "2"}, {"c", "3"}})) << "rows that were staged before a restart were installed after it";
+  stage({}, {{"d", "4"}});
+  EXPECT_TRUE(install(9, {{"d", "4"}}));
 }
 
 }  // namespace coordkit::testkit

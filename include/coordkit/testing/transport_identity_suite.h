@@ -15,7 +15,8 @@ namespace coordkit::testkit {
 
 // ---- refused peers
 
-TEST_P(TransportSuite, FLT_N12_APeerThatNamesAnotherClusterIsRefusedWithASentence) {
+// Covers: FLT_N12
+TEST_P(TransportSuite, APeerThatNamesAnotherClusterIsRefusedWithASentence) {
   const auto a = make_started(1);
   auto b = make(2);
   Hello other = hello_of(2);
@@ -30,7 +31,8 @@ TEST_P(TransportSuite, FLT_N12_APeerThatNamesAnotherClusterIsRefusedWithASentenc
   EXPECT_FALSE(a->sink.is_refused(ReplicaId(2))) << "a peer is up and refused at once";
 }
 
-TEST_P(TransportSuite, FLT_N12_APeerOfAnotherClusterOfTheSameNameIsRefusedWithASentence) {
+// Covers: FLT_N12
+TEST_P(TransportSuite, APeerOfAnotherClusterOfTheSameNameIsRefusedWithASentence) {
   const auto a = make_started(1, 1, 55);
   const auto b = make_started(2, 1, 66);
   expect_refused(*a, 2, "replica 2 belongs to another cluster of the same name");
@@ -38,7 +40,8 @@ TEST_P(TransportSuite, FLT_N12_APeerOfAnotherClusterOfTheSameNameIsRefusedWithAS
   EXPECT_FALSE(a->sink.is_up(ReplicaId(2)) || b->sink.is_up(ReplicaId(1))) << "replicas of different clusters have met";
 }
 
-TEST_P(TransportSuite, FLT_N12_APeerWithoutACommonProtocolIsRefusedWithASentence) {
+// Covers: FLT_N12
+TEST_P(TransportSuite, APeerWithoutACommonProtocolIsRefusedWithASentence) {
   const auto a = make_started(1);
   auto b = make(2);
   Hello newer = hello_of(2);
@@ -55,7 +58,8 @@ TEST_P(TransportSuite, FLT_N12_APeerWithoutACommonProtocolIsRefusedWithASentence
   EXPECT_TRUE(a->sink.wait_up(ReplicaId(2))) << "a peer that speaks a newer protocol besides the common one is refused";
 }
 
-TEST_P(TransportSuite, FLT_N12_AnotherReplicaAtAPeersAddressIsRefusedWithASentence) {
+// Covers: FLT_N12
+TEST_P(TransportSuite, AnotherReplicaAtAPeersAddressIsRefusedWithASentence) {
   std::vector<Peer> swapped = peers_but(3);
   for (const Peer& peer : world_->peers()) {
     if (peer.id == ReplicaId(3)) swapped.back().address = peer.address;
@@ -76,7 +80,8 @@ TEST_P(TransportSuite, FLT_N12_AnotherReplicaAtAPeersAddressIsRefusedWithASenten
 
 // ---- lives of a replica
 
-TEST_P(TransportSuite, FLT_P18_AnOlderLifeOfAPeerIsRefusedAndTheNewerOneStays) {
+// Covers: FLT_P18
+TEST_P(TransportSuite, AnOlderLifeOfAPeerIsRefusedAndTheNewerOneStays) {
   const auto a = make_started(1);
   const auto b = make_started(2, 5);
   ASSERT_TRUE(a->sink.wait_up(ReplicaId(2)) && b->sink.wait_up(ReplicaId(1)));
@@ -94,7 +99,8 @@ TEST_P(TransportSuite, FLT_P18_AnOlderLifeOfAPeerIsRefusedAndTheNewerOneStays) {
   EXPECT_EQ(a->sink.downs(ReplicaId(2)), 0) << "the newer life was cut off";
 }
 
-TEST_P(TransportSuite, FLT_P18_NothingOfAPreviousLifeIsReportedOnceALaterOneIsUp) {
+// Covers: FLT_P18
+TEST_P(TransportSuite, NothingOfAPreviousLifeIsReportedOnceALaterOneIsUp) {
   const auto a = make_started(1);
   const auto previous = make_started(2, 4);
   Node later;
@@ -122,7 +128,8 @@ TEST_P(TransportSuite, FLT_P18_NothingOfAPreviousLifeIsReportedOnceALaterOneIsUp
   }
 }
 
-TEST_P(TransportSuite, FLT_P27_FramesInFlightDoNotOutliveARestartOfTheirReceiver) {
+// Covers: FLT_P27
+TEST_P(TransportSuite, FramesInFlightDoNotOutliveARestartOfTheirReceiver) {
   const auto a = make_started(1);
   for (uint64_t life = 1; life <= 12; ++life) {
     const auto b = make_started(2, life);
@@ -138,7 +145,8 @@ TEST_P(TransportSuite, FLT_P27_FramesInFlightDoNotOutliveARestartOfTheirReceiver
   }
 }
 
-TEST_P(TransportSuite, FLT_P18_FramesInFlightDoNotOutliveARestartOfTheirSender) {
+// Covers: FLT_P18
+TEST_P(TransportSuite, FramesInFlightDoNotOutliveARestartOfTheirSender) {
   const auto tag = [](StoreId store, BootCounter boot) {
     return std::to_string(store.value()) + "/" + std::to_string(boot.value()) + ":";
   };

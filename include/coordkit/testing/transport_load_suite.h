@@ -68,7 +68,8 @@ class SinkGate {
   bool open_ = false;
 };
 
-TEST_P(TransportSuite, FLT_N08_FLT_N10_AReceiverThatDoesNotReadCostsABoundedQueueAndNeverTheNewest) {
+// Covers: FLT_N08 FLT_N10
+TEST_P(TransportSuite, AReceiverThatDoesNotReadCostsABoundedQueueAndNeverTheNewest) {
   constexpr size_t kFrameBytes = 64 << 10;
   constexpr size_t kSystemBytes = 16 << 20;  // the most that buffers of the system hold
   const size_t count = (8 * world_->queue_bytes_max() + 2 * kSystemBytes) / kFrameBytes;
@@ -110,7 +111,8 @@ TEST_P(TransportSuite, FLT_N08_FLT_N10_AReceiverThatDoesNotReadCostsABoundedQueu
 
 // ---- peers that fall silent
 
-TEST_P(TransportSuite, FLT_N10_APeerThatStandsStillIsDownUntilItGoesOnAndAQuietOneStaysUp) {
+// Covers: FLT_N10
+TEST_P(TransportSuite, APeerThatStandsStillIsDownUntilItGoesOnAndAQuietOneStaysUp) {
   const auto a = make_started(1);
   const auto quiet = make_started(2);
   const auto frozen = make_started(3);
