@@ -1,5 +1,5 @@
 # What every folder's CMakeLists.txt is written with. One library per folder, one test program per folder; a library links
-# only what its floor allows (ARCHITECTURE.md), and tests/house checks the includes besides.
+# only what its floor allows (ARCHITECTURE.md), and tests/proof/house checks the includes besides.
 
 # Warnings are for our own tree: inside another project nobody can do anything about ours, least of all with its -Werror.
 add_library(coordkit_flags INTERFACE)

@@ -1,5 +1,5 @@
 // The parts of the replicas of the demo. A program that links another definition tells the same story, with the same
-// checks, over parts of its own (tests/examples/foreign_parts.cc).
+// checks, over parts of its own (tests/system/examples/foreign_parts.cc).
 #pragma once
 
 #include "coordkit/ports/parts.h"

@@ -3,7 +3,7 @@
 
 jobs=${COORDKIT_JOBS:-$(nproc)}
 
-planted() {  # the tree that the preset mutants is built from: this one with all of tests/mutants in it
+planted() {  # the tree that the preset mutants is built from: this one with all of tests/proof/mutants in it
   build release coordkit-mutants
   logged "planting mutants" mutants-plant out/release/tools/coordkit-mutants plant --into out/mutants-src || give_up mutants-plant
 }

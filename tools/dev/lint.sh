@@ -56,7 +56,7 @@ lint_command() {
   fi
   [ -z "$unformatted" ] || { code=1; say "./dev fmt would change:" "$unformatted" >&2; }
   say "shell"
-  shellcheck --external-sources dev .ci/run tools/dev/commit-msg tools/fresh/fresh.sh tools/arm64/arm64.sh tests/examples/quick_start.sh tests/examples/three_processes.sh tests/install/dockerfile.sh || code=1
+  shellcheck --external-sources dev .ci/run tools/dev/commit-msg tools/fresh/fresh.sh tools/arm64/arm64.sh tests/system/examples/quick_start.sh tests/system/examples/three_processes.sh tests/system/install/dockerfile.sh || code=1
   say "floors"
   logged "floors" lint-floors "out/$preset/tests/house/test_house" || { code=1; grep -A 20 ': Failure' out/logs/lint-floors.log >&2; }
   say "clang and clang-tidy"

@@ -3,8 +3,8 @@
 
 table_command() {  # NAME [ID]: the rows of docs/NAME.md and the tests that cover them, or the tests of one id; builds nothing
   local files
-  mapfile -t files < <(find tests src verify include/coordkit/testing -name '*.cc' -o -name '*.h' -o -path 'tests/scenarios/*.txt' -o -path 'tests/mutants/*.txt' | LC_ALL=C sort)
-  awk -f tests/house/covered.awk -v table="docs/$1.md" -v only="${2:-}" "docs/$1.md" "${files[@]}"
+  mapfile -t files < <(find tests src verify include/coordkit/testing -name '*.cc' -o -name '*.h' -o -path 'tests/proof/scenarios/*.txt' -o -path 'tests/proof/mutants/*.txt' | LC_ALL=C sort)
+  awk -f tests/proof/house/covered.awk -v table="docs/$1.md" -v only="${2:-}" "docs/$1.md" "${files[@]}"
 }
 
 table_of() {  # ID: the document with its row
@@ -51,6 +51,14 @@ upgrade_command() {
   COORDKIT_OLDER_MEMBER=$PWD/$build/tests/deployment/deployment_member "out/$preset/tests/runbooks/test_runbooks_full" --gtest_filter='UpgradeTest.*'
 }
 
+is_test_folder() { [ -d "tests/unit/$1" ] || [ -d "tests/proof/$1" ] || [ -d "tests/system/$1" ]; }
+
+labels_in() {  # FOLDER: the names of the folders in it, as a regular expression
+  local names=("$1"/*/)
+  names=("${names[@]%/}")
+  (IFS='|'; printf '%s' "${names[*]##*/}")
+}
+
 test_command() {
   case ${1:-} in
     differential | upgrade)
@@ -67,11 +75,12 @@ test_command() {
     quick) select=(-LE '-(slow|full)$') ;;
     full) select=() ;;
     REG_?* | FLT_?* | INV_?* | S-[0-9]* | T[0-9]* | LT-[0-9]*) select=(-R "$(tests_of "$what")") || return ;;
-    *) if [ -d "tests/$what" ]; then select=(-L "^$what(-|\$)"); else select=(-R "$what"); fi ;;
+    unit | proof | system) select=(-L "^($(labels_in "tests/$what"))(-|\$)") ;;
+    *) if is_test_folder "$what"; then select=(-L "^$what(-|\$)"); else select=(-R "$what"); fi ;;
   esac
   need_for "$preset" programs test
-  case $what in full | browser) need browser ;; esac
-  case $what in full | docs) need docs ;; esac
+  case $what in full | system | browser) need browser ;; esac
+  case $what in full | system | docs) need docs ;; esac
   build "$preset" all
   log=$(log_of "$preset-test")
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=\'$PWD/tests/tsan.supp\'}

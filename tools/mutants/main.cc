@@ -1,5 +1,5 @@
-// coordkit-mutants: defects on purpose. `plant` writes a second source tree that has all of tests/mutants in it, each behind
-// its switch; `try` shows that tests and simulation notice them. ./dev mutants builds the tree in between.
+// coordkit-mutants: defects on purpose. `plant` writes a second source tree that has all of tests/proof/mutants in it, each
+// behind its switch; `try` shows that tests and simulation notice them. ./dev mutants builds the tree in between.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -34,7 +34,7 @@ int plant_all(const Arguments& arguments) {
 // All of them if none is named.
 std::vector<Mutant> chosen(const Table& table, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    if (table.find(name) == nullptr) throw std::invalid_argument("there is no mutant " + name + " in tests/mutants");
+    if (table.find(name) == nullptr) throw std::invalid_argument("there is no mutant " + name + " in tests/proof/mutants");
   }
   std::vector<Mutant> mutants;
   std::ranges::copy_if(table.mutants, std::back_inserter(mutants), [&](const Mutant& mutant) {

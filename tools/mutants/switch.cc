@@ -6,7 +6,7 @@ namespace coordkit::mutants {
 namespace {
 
 // In both texts $& stands for the table-specific part.
-const char* const kHeader = R"(// Written by coordkit-mutants: the switches of tests/mutants.
+const char* const kHeader = R"(// Written by coordkit-mutants: the switches of tests/proof/mutants.
 #pragma once
 
 #include <cstdint>

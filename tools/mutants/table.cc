@@ -113,12 +113,12 @@ void parse(const std::string& file, const std::string& text, Table& table) {
 
 Table read_table(const fs::path& top) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(top / "tests/mutants")) {
+  for (const auto& entry : fs::directory_iterator(top / "tests/proof/mutants")) {
     if (entry.path().extension() == ".txt") files.push_back(entry.path());
   }
   std::ranges::sort(files);
   Table table;
-  for (const fs::path& file : files) parse("tests/mutants/" + file.filename().string(), read_file(file), table);
+  for (const fs::path& file : files) parse("tests/proof/mutants/" + file.filename().string(), read_file(file), table);
   return table;
 }
 

@@ -1,4 +1,4 @@
-// The table of mutants: defects on purpose, unknown to the product. tests/mutants/*.txt describes each as a row and
+// The table of mutants: defects on purpose, unknown to the product. tests/proof/mutants/*.txt describes each as a row and
 // as rewrites of sources; README.md there says how. tree.h creates a tree that has all of them, behind switches.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Mutant {
   std::string found;   // the profile of the simulator that shows it, or why there is none
   std::string breaks;  // ids of docs/, separated by blanks
   std::string killer;  // the folder of its test, a blank, and a filter of googletest
-  std::string place;   // of its row, "tests/mutants/raft.txt:12"
+  std::string place;   // of its row, "tests/proof/mutants/raft.txt:12"
 
   std::string folder() const { return killer.substr(0, killer.find(' ')); }
   std::string filter() const { return killer.substr(killer.find(' ') + 1); }
@@ -42,7 +42,7 @@ struct Table {
 // Adds the rows of one file, which places name as `file`. Throws std::invalid_argument, with the place, if it is malformed.
 void parse(const std::string& file, const std::string& text, Table& table);
 
-// All of tests/mutants/ below the top of a tree, in the order of the files' names.
+// All of tests/proof/mutants/ below the top of a tree, in the order of the files' names.
 Table read_table(const std::filesystem::path& top);
 
 // The mutants whose switches a text has, in order; one that is named twice appears twice.

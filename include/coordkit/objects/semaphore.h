@@ -7,7 +7,7 @@
 // 1,024 bytes.
 //
 // Threads: all methods are thread-safe.
-// Example: tests/replica/replica_coordination_test.cc.
+// Example: tests/unit/replica/replica_coordination_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 //
 // Threads: as session.h.
 // Lifetime: as session.h.
-// Example: tests/replica/replica_session_test.cc.
+// Example: tests/unit/replica/replica_session_test.cc.
 #pragma once
 
 #include <cstdint>

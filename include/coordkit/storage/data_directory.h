@@ -10,7 +10,7 @@
 // releases it.
 //
 // Threads: all methods are thread-safe; share it between the stores of one replica.
-// Example: tests/storage/data_directory_test.cc.
+// Example: tests/unit/storage/data_directory_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 // before (docs/decisions/0020). Damage is reported, and a whole batch makes a new file. The store
 // waits for room on the disk and in the address space. Any other failure is final, and reported
 // once.
-// Example: tests/storage/lmdb_state_store_test.cc.
+// Example: tests/unit/storage/lmdb_state_store_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 //
 // Threads: callable from any. Completions are posted on the calling thread, after the store's own
 // lock was released.
-// Example: tests/storage/memory_stores_test.cc.
+// Example: tests/unit/storage/memory_stores_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 // Errors: the first failed write or sync is final, and reported once. Lack of space for the next
 // segment is not final: writes wait until compaction or the operator frees some, and space() says
 // so beforehand.
-// Example: tests/storage/segmented_log_store_test.cc.
+// Example: tests/unit/storage/segmented_log_store_test.cc.
 #pragma once
 
 #include <chrono>

@@ -22,7 +22,7 @@
 // as in production.
 // Lifetime: handles may outlive the service, and then act as handles of a closed replica.
 // Errors: this fake has only the losses that are scripted.
-// Example: tests/testing/fake_session_test.cc.
+// Example: tests/unit/testing/fake_session_test.cc.
 #pragma once
 
 #include <functional>

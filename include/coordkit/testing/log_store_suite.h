@@ -3,9 +3,9 @@
 //   INSTANTIATE_TEST_SUITE_P(Mine, LogStoreSuite,
 //                            ::testing::Values([] { return std::make_unique<MyHarness>(); }));
 //
-// Our own adapters run it in tests/storage/storage_conformance_test.cc. Include it in one source
-// file only. The disk works here; in log_store_faults_suite.h it fails. A harness with more than
-// restart() tests more claims. Defects by test: docs/conformance.md.
+// Our own adapters run it in tests/unit/storage/storage_conformance_test.cc. Include it in one
+// source file only. The disk works here; in log_store_faults_suite.h it fails. A harness with more
+// than restart() tests more claims. Defects by test: docs/conformance.md.
 #pragma once
 
 #include <future>

@@ -7,7 +7,7 @@
 //
 // Each takes an absl::Status or an absl::StatusOr; IsHeld also a Grant. Link coordkit::testing and
 // GTest::gmock.
-// Example: tests/testing/fake_session_test.cc.
+// Example: tests/unit/testing/fake_session_test.cc.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // Planted defects, one function for each place in the glue code. Without a defect each does nothing. They exist
-// so that every check of the simulator can be seen to fail (tests/sim/defects_test.cc).
+// so that every check of the simulator can be seen to fail (tests/unit/sim/defects_test.cc).
 #pragma once
 
 #include <memory>

@@ -1,0 +1,35 @@
+# Against the Boost that most packages of Debian 12 want, 1.74, which is fetched and unpacked here: the library is compiled, programs of
+# its users run, and a program that includes coordkit/asio/asio.h is refused with a sentence.
+include(${here}/steps.cmake)
+set(folder ${build}/older_boost)
+set(boost ${folder}/unpacked/usr)
+if(NOT EXISTS ${boost}/include/boost/version.hpp)
+  file(MAKE_DIRECTORY ${folder})
+  execute_process(COMMAND apt-get download libboost1.74-dev WORKING_DIRECTORY ${folder} RESULT_VARIABLE code ERROR_VARIABLE output)
+  file(GLOB package ${folder}/libboost1.74-dev_*.deb)
+  if(NOT package)
+    message("skipped: libboost1.74-dev cannot be fetched here: ${output}")
+    return()
+  endif()
+  run(dpkg -x ${package} ${folder}/unpacked)
+endif()
+string(TOUPPER "${build_type}" type)
+run(${CMAKE_COMMAND} -S ${source} -B ${folder}/build -G ${generator} -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_PREFIX_PATH=${boost}
+    -D CMAKE_BUILD_TYPE=${build_type} -D CMAKE_CXX_FLAGS_${type}=${flags} -D COORDKIT_SANITIZE=${sanitize} -D COORDKIT_WERROR=${werror}
+    -D COORDKIT_TOGETHER=${together} -D COORDKIT_TESTS=OFF -D COORDKIT_PROGRAMS=ON)
+run(${CMAKE_COMMAND} --build ${folder}/build --target coordkit_product_static coordkit_product_tls example_00_quick_start example_19_metrics)
+run(${CMAKE_COMMAND} -E env TMPDIR=${folder} ${folder}/build/examples/19_metrics)
+run(${source}/tests/system/examples/quick_start.sh ${folder}/build/examples/00_quick_start ${folder}/quick_start_run)
+
+foreach(header asio asio_operation asio_tokens asio_stream asio_coordination)
+  file(WRITE ${folder}/asio.cc "#include <coordkit/${header}.h>\n")
+  execute_process(COMMAND ${compiler} -std=c++20 -fsyntax-only -I${source}/include -I${boost}/include ${folder}/asio.cc
+                  RESULT_VARIABLE code ERROR_VARIABLE output)
+  if(code EQUAL 0)
+    message(FATAL_ERROR "coordkit/${header}.h was taken beside Boost 1.74")
+  endif()
+  string(REGEX MATCH "error: [^\n]*" first "${output}")
+  expect("coordkit/${header}.h, the first error" "${first}" "coordkit/asio/asio.h needs Boost 1\\.81 or newer")
+endforeach()
+file(WRITE ${folder}/executor.cc "#include <coordkit/asio/asio_executor.h>\n")
+run(${compiler} -std=c++20 -fsyntax-only -I${source}/include -I${boost}/include ${folder}/executor.cc)
