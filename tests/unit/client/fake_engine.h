@@ -135,7 +135,7 @@ class FakeEngine : public Engine {
   EngineEffects next;
   uint64_t index = 0;
   const machine::Reads* state = nullptr;  // null: no machine of coordkit's
-  bool state_elsewhere = false;  // no machine is here, and questions go in bytes
+  bool state_elsewhere = false;           // no machine is here, and questions go in bytes
 
  protected:
   raft::Leadership leadership_;
