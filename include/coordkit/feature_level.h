@@ -12,6 +12,7 @@
 //   3   log segments of version 2, in which the entries of one write share a record
 //   4   rows of a checkpoint for single answers that are large
 //   5   a replica that leaves the cluster leaves no stored answers in the state
+//   6   requests of callers without a replica
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,6 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-inline constexpr uint64_t kFeatureLevel = 5;  // the last row of the table above
+inline constexpr uint64_t kFeatureLevel = 6;  // the last row of the table above
 
 }  // namespace coordkit

@@ -74,8 +74,13 @@ using MachineId = Id<struct MachineIdTag>;      // a state machine hosted in the
 using TimerId = Id<struct TimerIdTag>;          // a replicated timer of one machine
 using Ticket = Id<struct TicketTag>;            // a call in progress in one process
 
+// The id of a caller without a replica, drawn at random, has the highest bit. No member's id has it.
+inline constexpr uint64_t kRemoteBit = uint64_t{1} << 63;
+constexpr bool is_remote(ReplicaId id) { return (id.value() & kRemoteBit) != 0; }
+
 inline constexpr GroupId kOnlyGroup{1};            // of every entry and message today
 inline constexpr MachineId kCoordination{1};       // coordkit's own machine: sessions, locks, keys
+inline constexpr MachineId kOrigins{2};            // no machine: the timers of remotes' origins
 inline constexpr MachineId kFirstHostMachine{16};  // smaller ids are coordkit's, these and larger
                                                    // ones the host's
 

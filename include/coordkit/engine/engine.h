@@ -27,6 +27,7 @@
 #include "coordkit/engine/agreement.h"
 #include "coordkit/engine/engine_message.h"
 #include "coordkit/engine/engine_status.h"
+#include "coordkit/engine/relay.h"
 #include "coordkit/engine/state_transfer.h"
 #include "coordkit/error.h"
 #include "coordkit/export.h"
@@ -259,7 +260,7 @@ using EngineInput =
     std::variant<PeerConnected, PeerLost, MessageReceived, LogWritten, LogWasRead, StateCheckpointed, StoreFailed,
                  LogSpaceChanged, Submit, Ask, Renew, Forget, ViewOpened, ViewWasRead, RangeStaged, StateInstalled,
                  InstallRefused, StateRestored, ChangeMembers, TransferLeadership, PeerRefused, PeerUnreachable, StateDamaged,
-                 StateRotten, StateWaits, LogDamaged, CheckpointWanted, LogWaits, LogSpareFails>;
+                 StateRotten, Relay, StateWaits, LogDamaged, CheckpointWanted, LogWaits, LogSpareFails>;
 
 // ---- effects
 
@@ -310,6 +311,7 @@ struct EngineEffects {                        // orders and news of one turn
   std::vector<Completion> completions;        // the ends of calls
   bool more_expired = false;                  // calls whose deadlines passed end in the next turn
   std::vector<MachineEvent> events;           // in the order of the log
+  std::vector<RemoteAnswer> remote_answers;   // for a gateway, which knows the remotes that are linked to it
   std::vector<RenewReply> renewals;           // answers to this replica's own Renew
   std::vector<raft::ReadRequest> log_reads;   // for LogStore::read(); answered by LogWasRead
   std::optional<CheckpointBatch> checkpoint;  // for StateStore::commit(); one at a time
@@ -364,11 +366,12 @@ class Engine {
   virtual Index applied() const = 0;                       // the state after it is in force here
   // The cluster's level, as far as it is applied here.
   virtual uint64_t feature_level() const { return status().feature_level; }
-  virtual ReplicaId self() const = 0;                           // raft::Options::self
-  virtual StoreId store() const = 0;                            // RecoveredLog::store
-  virtual BootCounter boot() const = 0;                         // RecoveredLog::boot
-  virtual const StateMachine* machine(MachineId id) const = 0;  // for its owner's reads; null: none
-  virtual bool state_is_here() const { return true; }           // else only an Ask is answered
+  virtual ReplicaId self() const = 0;                                   // raft::Options::self
+  virtual StoreId store() const = 0;                                    // RecoveredLog::store
+  virtual BootCounter boot() const = 0;                                 // RecoveredLog::boot
+  virtual const StateMachine* machine(MachineId id) const = 0;          // for its owner's reads; null: none
+  virtual bool state_is_here() const { return true; }                   // else only an Ask is answered
+  virtual bool knows(const Origin& /*remote*/) const { return false; }  // registered in this state
   // Calls StateMachine::observe() of that machine. Only between turns.
   virtual void observe(MachineId id, std::string_view subject, bool wanted) = 0;
   // Committed and applied entries in the view of this replica; for the simulator's observer.

@@ -214,7 +214,7 @@ void Router::apply_command(const raft::Entry& entry, RouterOutput& output) {
     return;
   }
   flush(output);
-  if (const auto* registration = std::get_if<RegisterOrigin>(&*command)) return apply_registration(*registration);
+  if (const auto* registration = std::get_if<RegisterOrigin>(&*command)) return apply_registration(*registration, output);
   if (const auto* raise = std::get_if<RaiseLevel>(&*command)) return apply_raise(entry, *raise);
   apply_fired(entry, std::get<FireTimers>(*command), output);
 }
@@ -284,8 +284,14 @@ absl::Status Router::check_readable(std::span<const raft::Entry> entries) const 
 }
 
 // If two disks have one id, only the one that still votes counts, so that they do not displace each other in turns.
-void Router::apply_registration(const RegisterOrigin& registration) {
+void Router::apply_registration(const RegisterOrigin& registration, RouterOutput& output) {
   const Origin& origin = registration.origin;
+  if (is_remote(origin.replica)) {
+    if (feature_level_ < Origins::kRemotesLevel) return;
+    origins_.enroll(origin, registration.lowest_unanswered);
+    if (origins_.registered(origin)) output.timer_ops.push_back({kOrigins, Origins::timer_of(origin)});
+    return;
+  }
   const raft::Member* member = raft::member_of(configuration_, origin.replica);
   if (member && member->store == origin.store) origins_.enroll(origin, registration.lowest_unanswered);
 }
@@ -300,6 +306,13 @@ void Router::apply_raise(const raft::Entry& entry, const RaiseLevel& raise) {
 
 void Router::apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output) {
   const bool current = fired.term == entry.term && entry.term == leader_term_;  // T4: an earlier leader's entry is void
+  if (current && fired.machine == kOrigins) {
+    for (const FiredTimer& timer : fired.timers) {
+      const bool forgotten = origins_.forget(ReplicaId(timer.id.value()), timer.generation);
+      if (forgotten) output.timer_ops.push_back({kOrigins, {.kind = TimerOp::Kind::Disarm, .id = timer.id}});
+    }
+    return;
+  }
   StateMachine* machine = find(fired.machine);
   if (!current || !machine) return;
   run_machine(fired.machine, entry.index, entry.index, [&] { machine->fire(entry.index, fired.timers, machine_output_); });
@@ -428,6 +441,7 @@ void Router::timers(std::vector<MachineTimerOp>& out) const {
     ask_machine(id, applied_.index, [&] { machine(id)->timers(ops); });
     for (const TimerOp& op : ops) out.push_back({id, op});
   }
+  origins_.timers([&out](const TimerOp& op) { out.push_back({kOrigins, op}); });
 }
 
 }  // namespace coordkit::engine

@@ -121,7 +121,7 @@ class Router {
   void apply_request(const raft::Entry& entry, const Request& request, RouterOutput& output);
   bool guard_met(const raft::Entry& entry, const Request& request, RouterOutput& output);
   void begin(MachineId id, StateMachine& machine, Index at);
-  void apply_registration(const RegisterOrigin& registration);
+  void apply_registration(const RegisterOrigin& registration, RouterOutput& output);
   void apply_raise(const raft::Entry& entry, const RaiseLevel& raise);
   void apply_fired(const raft::Entry& entry, const FireTimers& fired, RouterOutput& output);
   void flush(RouterOutput& output);                       // runs the collected commands

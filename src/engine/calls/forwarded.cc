@@ -2,9 +2,15 @@
 
 namespace coordkit::engine {
 
-void Forwarded::proposed(Ticket ticket, const RequestId& request) {
+void Forwarded::proposed(Ticket ticket, const RequestId& request, ReplicaId from) {
   under_way_.insert(request);
+  if (is_remote(request.origin.replica)) gateways_.insert_or_assign(request.origin.replica, from);
   undecided_.push_back({ticket, request});
+}
+
+ReplicaId Forwarded::gateway_of(ReplicaId remote) const {
+  const auto found = gateways_.find(remote);
+  return found == gateways_.end() ? ReplicaId() : found->second;
 }
 
 void Forwarded::decided(const raft::ProposalOutcome& outcome) {
@@ -25,6 +31,7 @@ void Forwarded::applied(Index through) {
 
 void Forwarded::clear() {
   under_way_.clear();
+  gateways_.clear();
   undecided_.clear();
   appended_.clear();
 }

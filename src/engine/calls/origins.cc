@@ -144,7 +144,10 @@ void Origins::retire(State& state, Sequence lowest) {
 void Origins::enroll(const Origin& origin, Sequence lowest) {
   const auto [it, fresh] = states_.try_emplace(origin.replica);
   if (!fresh && it->second.store == origin.store && origin.boot <= it->second.boot) return;
-  State blank{.retired = std::max(lowest, Sequence(1)), .displaced = it->second.displaced, .rows = it->second.rows};
+  State blank{.retired = std::max(lowest, Sequence(1)),
+              .displaced = it->second.displaced,
+              .stored = it->second.stored,
+              .rows = it->second.rows};
   for (const Displaced& previous : blank.displaced) {
     if (previous.store != origin.store) continue;
     if (origin.boot < previous.boot) return;
@@ -163,11 +166,36 @@ void Origins::enroll(const Origin& origin, Sequence lowest) {
 
 void Origins::keep_members_only(const raft::Configuration& configuration) {
   for (auto& [replica, state] : states_) {
-    if (state.answers.empty() || raft::member_of(configuration, replica)) continue;
+    if (state.answers.empty() || is_remote(replica) || raft::member_of(configuration, replica)) continue;
     state.retired = state.next();
     state.answers = {};
     state.dirty = true;
     admitted_digest_ = hash_mix_all(admitted_digest_, replica.value(), state.retired.value());
+  }
+}
+
+TimerOp Origins::timer_of(const Origin& remote) {
+  return {TimerOp::Kind::Arm,
+          TimerId(remote.replica.value()),
+          Generation(remote.boot.value()),
+          kRemoteTtl,
+          {.node = remote.replica, .boot = remote.boot, .incarnation = remote.store.value(), .ttl = kRemoteTtl}};
+}
+
+bool Origins::forget(ReplicaId remote, Generation generation) {
+  const auto it = states_.find(remote);
+  if (it == states_.end() || Generation(it->second.boot.value()) != generation) return false;
+  const std::string key = row_key({}, remote.value());
+  if (it->second.stored) erased_.push_back(key);
+  for (const Sequence sequence : it->second.rows) erased_.push_back(row_key(key, sequence.value()));
+  states_.erase(it);
+  admitted_digest_ = hash_mix_all(admitted_digest_, remote.value(), generation.value());
+  return true;
+}
+
+void Origins::timers(absl::FunctionRef<void(const TimerOp&)> each) const {
+  for (const auto& [replica, state] : states_) {
+    if (is_remote(replica)) each(timer_of({replica, state.store, state.boot}));
   }
 }
 
@@ -180,6 +208,7 @@ const StoredAnswer* Origins::find_answer(const RequestId& request) const {
 }
 
 void Origins::checkpoint(std::string_view prefix, uint64_t feature_level, CheckpointBatch& batch) {
+  for (const std::string& key : std::exchange(erased_, {})) batch.erase(std::string(prefix) + key);
   const size_t small = feature_level >= kAnswerRowsLevel ? kSmallAnswerMax : std::numeric_limits<size_t>::max();
   for (auto& [replica, state] : states_) {
     if (std::exchange(state.dirty, false)) put_rows(row_key(prefix, replica.value()), state, small, batch);
@@ -214,11 +243,14 @@ void Origins::put_rows(const std::string& key, State& state, size_t small, Check
   std::string value;
   codec::append<FieldRules>(value, row);
   batch.put(key, std::move(value));
+  state.stored = true;
 }
 
 void Origins::forget_stored() {
+  erased_.clear();
   for (auto& [replica, state] : states_) {
     state.dirty = true;
+    state.stored = false;
     state.rows.clear();
     for (size_t i = 0; i < state.answers.size(); ++i) {
       if (state.answers[i]) state.answers[i]->own_row = false;
@@ -229,6 +261,7 @@ void Origins::forget_stored() {
 // Rows are visited in the order of their keys: that of an origin, then those of its large answers.
 absl::Status Origins::restore(std::string_view prefix, const CheckpointView& view) try {
   states_.clear();
+  erased_.clear();
   admitted_digest_ = answered_digest_ = 0;
   return view.scan(prefix, [&](std::string_view key, std::string_view value) {
     key.remove_prefix(prefix.size());
@@ -248,7 +281,7 @@ absl::Status Origins::restore(std::string_view prefix, const CheckpointView& vie
 absl::Status Origins::restore_origin(State& state, std::string_view value) {
   OriginRow row;
   codec::read<FieldRules>(value, row);
-  state = {.store = row.store, .boot = row.boot, .retired = row.retired};
+  state = {.store = row.store, .boot = row.boot, .retired = row.retired, .stored = true};
   state.displaced.assign(row.displaced.begin(), row.displaced.end());
   for (AnswerRow& each : row.answers) {
     if (absl::Status status = restore_answer(state, std::move(each)); !status.ok()) return status;

@@ -5,6 +5,7 @@
 // sends no more while too many bytes of answers are kept for it (Proposals).
 // In a checkpoint an origin is a row with its small answers. Each larger answer has a row of its own, so that no row grows
 // beyond what can be sent to a member that needs the state, whatever is kept.
+// The origin of a remote, a caller without a replica, has a timer that the remote renews. Its end forgets the origin.
 // Invariants: INV_L09 a sequence executes at most once; |answers| <= kAnswersMax. Verdicts and digest depend on the order of
 // admit() and store() each, never on how the two are interleaved: replicas apply the same log in different batches.
 #pragma once
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "base/ring.h"
 #include "coordkit/bytes.h"
@@ -52,6 +54,8 @@ class Origins {
   static constexpr size_t kSmallAnswerMax = 256;    // bytes; a larger one has a row of its own
   static constexpr uint64_t kAnswerRowsLevel = 4;   // from this feature level on; before, all answers are in the origin's row
   static constexpr uint64_t kMembersOnlyLevel = 5;  // from this feature level on keep_members_only() is called
+  static constexpr uint64_t kRemotesLevel = 6;      // from this feature level on remotes are registered
+  static constexpr Duration kRemoteTtl = std::chrono::seconds(60);  // of a remote's origin; part of the replicated behaviour
 
   enum class Verdict : uint8_t {
     Execute,
@@ -76,8 +80,13 @@ class Origins {
   // another store had displaced (its disk was exchanged and put back while its process lived) may return, but everything it had
   // sent before is refused for good: the answers are gone.
   void enroll(const Origin& origin, Sequence lowest = Sequence(1));
-  // Drops the answers to all others. Requests that one of them had sent before are refused for good. Those that come yet
-  // execute, because a command may be in the log behind the entry that removed its replica.
+  // The timer of a remote's origin.
+  static TimerOp timer_of(const Origin& remote);
+  // The timer of this remote has ended. False: it was registered again since, in another generation, and stays.
+  bool forget(ReplicaId remote, Generation generation);
+  void timers(absl::FunctionRef<void(const TimerOp&)> each) const;  // of all remotes
+  // Drops the answers to all others but remotes. Requests that one of them had sent before are refused for good. Those that
+  // come yet execute, because a command may be in the log behind the entry that removed its replica.
   void keep_members_only(const raft::Configuration& configuration);
   bool registered(const Origin& origin) const;
   const StoredAnswer* find_answer(const RequestId& request) const;  // null: none is stored; valid until the next change
@@ -96,6 +105,7 @@ class Origins {
     Ring<std::optional<StoredAnswer>> answers;
     std::deque<Displaced> displaced;  // of this replica, oldest first
     bool dirty = false;               // changed since the last checkpoint()
+    bool stored = false;              // it has a row in the last checkpoint()
     std::vector<Sequence> rows;       // of the last checkpoint(), of single answers: of an earlier boot, too. Ascending
     Sequence next() const { return retired + answers.size(); }
     StoredAnswer* at(Sequence sequence) {  // null: it has not arrived, or is retired
@@ -111,6 +121,7 @@ class Origins {
   static absl::Status restore_answer(State& state, AnswerRow row);
   void retire(State& state, Sequence lowest);
   std::map<ReplicaId, State> states_;
+  std::vector<std::string> erased_;  // suffixes of the keys of rows of forgotten origins, since the last checkpoint()
   // Chained over all admissions and over all answers: equal histories give equal digests.
   uint64_t admitted_digest_ = 0;
   uint64_t answered_digest_ = 0;

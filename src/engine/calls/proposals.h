@@ -65,6 +65,13 @@ class Proposals {
   // Another state replaced ours, and entries were skipped: what it knows about our calls is taken from it. The rest is
   // still to be applied, or ends as unknown (regression R73).
   void state_replaced(const Router& router, std::vector<Completion>& completions);
+  // A queued call whose decision is no longer known anywhere.
+  void lost(Sequence sequence, std::vector<Completion>& completions);
+  // visit(machine, sequence) for all calls that a machine has queued, in the order of their sequences.
+  template <typename Visit>
+  void each_queued(Visit visit) const {
+    queued_.each([&](const QueuedCalls::Call& call) { visit(queued_.machine(call), call.sequence()); });
+  }
   // Calls whose deadline has passed, as many as a turn has time for. True: more are left.
   bool expire(LaggingTime now, Route route, std::vector<Completion>& completions);
   // The end: everything completes with this reason.

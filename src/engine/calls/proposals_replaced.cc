@@ -51,6 +51,17 @@ void Proposals::state_replaced(const Router& router, std::vector<Completion>& co
   }
 }
 
+void Proposals::lost(Sequence sequence, std::vector<Completion>& completions) {
+  const QueuedCalls::Call* const call = queued_.find(sequence);
+  const Ticket ticket = call != nullptr ? call->ticket() : window_.unanswered(sequence);
+  if (!ticket) return;
+  complete(ticket,
+           {.status = make_error(Reason::SequenceRetired, Outcome::Unknown,
+                                 "the answer to this call is no longer kept; the call may have taken effect"),
+            .request = {origin_, sequence}},
+           completions);
+}
+
 void Proposals::known_as_origin(bool registered, std::vector<Completion>& completions) {
   const bool displaced = std::exchange(registered_, registered) && !registered;
   if (!displaced) return;

@@ -57,17 +57,18 @@ void Consensus::propose_for(ReplicaId from, Forward& message, absl::FunctionRef<
     const auto* request = std::get_if<Request>(&*decoded);
     if (!wanted(*decoded)) continue;
     const Ticket ticket = next_ticket();
-    if (request) forwarded_.proposed(ticket, request->id);
+    if (request) forwarded_.proposed(ticket, request->id, from);
     answered |= request != nullptr;
     propose.proposals.push_back({ticket, raft::EntryKind::Command, std::move(command)});
   }
   if (propose.proposals.empty()) return;
-  if (answered) step(raft::SendCommit{from}, now);
+  if (answered && from != options_.self) step(raft::SendCommit{from}, now);
   step(std::move(propose), now);
 }
 
-void Consensus::note_waiting(ReplicaId peer) {
-  if (peer == options_.self || std::ranges::find(waiting_, peer) != waiting_.end()) return;
+void Consensus::note_waiting(ReplicaId origin) {
+  const ReplicaId peer = is_remote(origin) ? forwarded_.gateway_of(origin) : origin;
+  if (!peer || peer == options_.self || std::ranges::find(waiting_, peer) != waiting_.end()) return;
   waiting_.push_back(peer);
 }
 

@@ -56,7 +56,7 @@ class Consensus {
 
   // Answers come out of each replica's own apply, so a peer whose call was just decided must learn at once that it is
   // committed; the others learn it with the next append.
-  void note_waiting(ReplicaId peer);
+  void note_waiting(ReplicaId origin);
   bool send_commit_to_waiting(LaggingTime now);  // true: there is more to drain
 
   WriteGate& writes() { return writes_; }

@@ -24,6 +24,7 @@ void check_members(const std::vector<Peer>& members, ReplicaId self, Problems& p
   for (size_t i = 0; i < members.size(); ++i) {
     const std::string id = std::to_string(members[i].id.value());
     if (!members[i].id) problems.add("a member has id 0: give it an id from 1 up");
+    if (is_remote(members[i].id)) problems.add("member id " + id + " is not below 2^63: those ids are of remotes");
     if (members[i].address.size() > kAddressBytesMax)
       problems.add("the address of member " + id + " is longer than 1024 bytes");
     for (size_t j = 0; j < i; ++j) {
@@ -73,6 +74,7 @@ void EngineEffects::clear() {
   completions.clear();
   more_expired = false;
   events.clear();
+  remote_answers.clear();
   renewals.clear();
   log_reads.clear();
   checkpoint.reset();

@@ -52,6 +52,7 @@ class EngineImpl::Inputs {
   void operator()(Submit& call);
   void operator()(Ask& call);
   void operator()(Renew& call) { engine_.calls_.reads().take(std::move(call), turn_); }
+  void operator()(Relay& input);
   void operator()(ChangeMembers& call) { start(call); }
   void operator()(TransferLeadership& call) { start(call); }
   void operator()(Forget& input) { engine_.calls_.forget(input.ticket); }
@@ -310,6 +311,28 @@ bool EngineImpl::Messages::wanted(const LogCommand& command) const {
   if (request) return !engine_.consensus_.under_way(request->id) && !router.executed(*request);
   const auto* registration = std::get_if<RegisterOrigin>(&command);
   return !registration || !router.origins().registered(registration->origin);
+}
+
+// A copy of a command that was executed would be a useless entry; its answer may not have reached the remote.
+void EngineImpl::Inputs::operator()(Relay& input) {
+  if (!engine_.core()) return;
+  Forward forward;
+  for (SharedBytes& bytes : input.commands) {
+    const auto command = decode_command(bytes.view());
+    const Request* request = command.ok() ? std::get_if<Request>(&*command) : nullptr;
+    if (auto stored = request ? engine_.state_.router().stored(request->id) : std::nullopt) {
+      effects_.remote_answers.push_back(
+          {stored->request, stored->stage, stored->refused, std::move(stored->bytes), stored->index});
+    } else {
+      forward.commands.push_back(std::move(bytes));
+    }
+  }
+  if (forward.commands.empty() || !engine_.consensus_.knows_leader()) return;
+  if (engine_.consensus_.leads()) {
+    Messages(engine_, engine_.self(), turn_)(forward);
+  } else {
+    effects_.sends.push_back({engine_.consensus_.leader(), std::move(forward)});
+  }
 }
 
 void EngineImpl::Messages::operator()(RenewRequest& message) {

@@ -184,11 +184,20 @@ void EngineImpl::apply(Turn& turn) {
   }
   for (Answer& answer : output->answers) {
     consensus_.note_waiting(answer.request.origin.replica);
-    calls_.proposals().answered(std::move(answer), turn.effects.completions);
+    if (is_remote(answer.request.origin.replica)) {
+      turn.effects.remote_answers.push_back(
+          {answer.request, answer.stage, answer.refused, std::move(answer.bytes), answer.index});
+    } else {
+      calls_.proposals().answered(std::move(answer), turn.effects.completions);
+    }
   }
   for (const RequestId& request : output->overtaking) {
     consensus_.note_waiting(request.origin.replica);
-    calls_.proposals().overtook(request);
+    if (is_remote(request.origin.replica)) {
+      turn.effects.remote_answers.push_back({.request = request, .overtook = true});
+    } else {
+      calls_.proposals().overtook(request);
+    }
   }
   std::move(output->events.begin(), output->events.end(), std::back_inserter(turn.effects.events));
 }

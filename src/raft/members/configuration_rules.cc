@@ -39,7 +39,7 @@ Refusal move(Members& from, Members& to, ReplicaId id) {
 
 // A data directory belongs to one member. A second member with the same directory would run on a copy of it.
 Refusal add_learner(Configuration& next, const Member& member) {
-  if (!member.id || member.address.size() > kAddressBytesMax) return Kind::UnknownMember;
+  if (!member.id || is_remote(member.id) || member.address.size() > kAddressBytesMax) return Kind::UnknownMember;
   if (member_of(next, member.id)) return Kind::AlreadyMember;
   if (owner_of(next, member.store)) return Kind::AlreadyMember;
   insert(next.learners, member);

@@ -64,6 +64,7 @@ absl::Status MembershipChange::validate(bool host_and_port) const {
     const uint64_t old = change.replaced.value();
     const bool replaces = change.kind == Kind::Replace;
     if (id == 0 || (replaces && old == 0)) problems.add("a replica has id 0: give it an id from 1 up");
+    if (is_remote(ReplicaId(id))) problems.add("a replica's id is not below 2^63: those ids are of remotes");
     if (!named.insert(id).second || (replaces && old != id && !named.insert(old).second)) {
       problems.add(replica(id) + " is named twice: ask for one change of it at a time");
     }

@@ -56,7 +56,7 @@ constexpr size_t kOwnMachinesMax = 64;
 EngineOptions engine_options_to_check(const ReplicaOptions& options) {
   EngineOptions engine = engine_options(options);
   if (options.id != 0) return engine;
-  constexpr ReplicaId kStandIn{UINT64_MAX};
+  constexpr ReplicaId kStandIn{kRemoteBit - 1};  // no operator numbers a member so
   engine.raft.self = kStandIn;
   if (engine.members.size() == kMembersMax) engine.members.pop_back();
   if (!engine.members.empty()) engine.members.push_back({kStandIn, {}});

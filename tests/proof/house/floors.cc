@@ -268,6 +268,7 @@ const std::map<std::string, Folders>& floors() {
         {"engine", {"raft", "base"}},
         {"machine", {"mvcc", "lease", "lock", "coordination", "base"}},
         {"client", {"engine", "machine", "raft", "mvcc", "lease", "lock", "coordination", "base"}},
+        {"remote", {"engine", "machine", "raft", "mvcc", "lease", "lock", "coordination", "base"}},
         {"storage", {"log", "lock", "base"}},
         {"transport", {"base"}},
         {"tls", {"base"}},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "coordkit/feature_level.h"
 #include "tests/unit/engine/counter.h"
 
 namespace coordkit::engine {
@@ -320,6 +321,61 @@ TEST(OriginsTest, ARestoredTableBehavesLikeTheOriginalFromThenOn) {
       ASSERT_TRUE(copies.emplace_back().restore("o", table).ok());
     }
   }
+}
+
+constexpr Origin kRemote{ReplicaId(kRemoteBit | 7), StoreId(5), BootCounter(1)};
+
+// Covers: S-42
+TEST(OriginsTest, ARemoteIsForgottenOnlyInTheGenerationOfItsTimer) {
+  Origins origins;
+  origins.enroll(kRemote);
+  run(origins, request(1, 1, kRemote), "answer");
+  EXPECT_FALSE(origins.forget(kRemote.replica, Generation(2)));
+  EXPECT_TRUE(origins.registered(kRemote));
+  const uint64_t digest = origins.digest();
+  EXPECT_TRUE(origins.forget(kRemote.replica, Generation(kRemote.boot.value())));
+  EXPECT_FALSE(origins.registered(kRemote));
+  EXPECT_NE(origins.digest(), digest);
+  EXPECT_EQ(origins.admit(request(1, 1, kRemote), kHash, Index(9)).refusal, Reason::UnknownOrigin);
+  origins.enroll(kRemote, Sequence(2));
+  EXPECT_EQ(origins.admit(request(1, 1, kRemote), kHash, Index(9)).refusal, Reason::SequenceRetired);
+  EXPECT_EQ(origins.admit(request(2, 2, kRemote), kHash, Index(9)).verdict, Origins::Verdict::Execute);
+}
+
+TEST(OriginsTest, RowsOfAForgottenRemoteAreErasedOnceAndComeBackWithIt) {
+  Origins origins;
+  Table table;
+  const auto checkpoint = [&] {
+    CheckpointBatch batch;
+    origins.checkpoint("o", kFeatureLevel, batch);
+    table.commit(batch);
+    return batch.rows.size();
+  };
+  origins.enroll(kRemote);
+  origins.forget(kRemote.replica, Generation(1));
+  EXPECT_EQ(checkpoint(), 1u) << "it never had a row: nothing but the digests";
+  origins.enroll(kRemote);
+  run(origins, request(1, 1, kRemote), std::string(Origins::kSmallAnswerMax + 1, '.'));
+  EXPECT_EQ(checkpoint(), 3u);
+  origins.forget(kRemote.replica, Generation(1));
+  origins.enroll(kRemote, Sequence(2));
+  EXPECT_EQ(checkpoint(), 4u) << "two erased, one put";
+  Origins copy;
+  ASSERT_TRUE(copy.restore("o", table).ok());
+  EXPECT_TRUE(copy.registered(kRemote));
+  EXPECT_EQ(copy.digest(), origins.digest());
+  std::vector<TimerOp> timers;
+  copy.timers([&timers](const TimerOp& op) { timers.push_back(op); });
+  ASSERT_EQ(timers.size(), 1u);
+  EXPECT_EQ(timers[0], Origins::timer_of(kRemote));
+}
+
+TEST(OriginsTest, ARemoteKeepsItsAnswersWhenTheMembersChange) {
+  Origins origins;
+  origins.enroll(kRemote);
+  run(origins, request(1, 1, kRemote), "answer");
+  origins.keep_members_only({});
+  EXPECT_NE(origins.find_answer({kRemote, Sequence(1)}), nullptr);
 }
 
 TEST(OriginsTest, CheckpointsAreIncrementalAndTogetherComplete) {

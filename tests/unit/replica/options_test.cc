@@ -32,6 +32,7 @@ const std::vector<Illegal>& illegal_values() {
       {"members is empty", [](Options& o) { o.members.clear(); }},
       {"more than 64 replicas", [](Options& o) { o.members.resize(65); }},
       {"member has id 0", [](Options& o) { o.members[1].id = 0; }},
+      {"is not below 2^63", [](Options& o) { o.members[1].id = kRemoteBit; }},
       {"member id 2 is listed twice", [](Options& o) { o.members[2].id = 2; }},
       {"is listed twice", [](Options& o) { o.members[2].address = o.members[1].address; }},
       {"the address of member 2: '' is not an address", [](Options& o) { o.members[1].address.clear(); }},

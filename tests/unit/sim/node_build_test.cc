@@ -24,6 +24,7 @@ TEST_F(NodeBuildTest, EveryLevelIsReachedAndSometimesLeftAgain) {
   bool went_back = false;
   for (int start = 0; start < 200; ++start) {
     const uint64_t before = build_.level();
+    levels.insert(before);
     build_.choose(random_);
     went_back = went_back || build_.level() < before;
     levels.insert(build_.level());

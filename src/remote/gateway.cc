@@ -1,0 +1,316 @@
+#include "remote/gateway.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "coordkit/engine/wire.h"
+#include "coordkit/error.h"
+#include "engine/apply/log_command.h"
+#include "machine/command.h"
+#include "machine/objects/object_views.h"
+#include "machine/result.h"
+
+namespace coordkit::remote {
+// ---- reports of the transport
+
+void Gateway::linked(ReplicaId remote) {
+  unlinked(remote);
+  links_.emplace(remote, Link());
+}
+
+void Gateway::unlinked(ReplicaId remote) {
+  const auto found = links_.find(remote);
+  if (found == links_.end()) return;
+  for (const auto& [id, ticket] : found->second.questions) {
+    askers_.erase(ticket);
+    engine_.post(Forget{ticket});
+  }
+  for (const auto& subject : found->second.interests) watch_subject(subject, remote, false);
+  touched_.erase(remote);
+  unregistered_.erase(remote);
+  links_.erase(found);
+}
+
+void Gateway::received(ReplicaId remote, std::string_view frame, Now now) {
+  const auto found = links_.find(remote);
+  if (found == links_.end()) return;
+  Link& link = found->second;
+  absl::StatusOr<FromRemote> message = decode_from_remote(frame);
+  if (!message.ok() || (!link.arrived && !std::holds_alternative<Arrival>(*message))) {
+    ++counters_.malformed;
+    return;
+  }
+  struct Taker {
+    Gateway& gateway;
+    ReplicaId remote;
+    Link& link;
+    Now now;
+    void operator()(Arrival& m) { gateway.take(remote, link, m); }
+    void operator()(Commands& m) { gateway.take(link, m); }
+    void operator()(Question& m) { gateway.take(remote, link, m, now); }
+    void operator()(Withdrawal& m) { gateway.take(link, m); }
+    void operator()(Interest& m) { gateway.take(link, m); }
+    void operator()(Renewal& m) { gateway.take(remote, link, m, now); }
+  };
+  std::visit(Taker{*this, remote, link, now}, *message);
+}
+
+// ---- messages of remotes
+
+void Gateway::take(ReplicaId remote, Link& link, Arrival& message) {
+  const bool agrees = message.version == kLinkVersion && message.rate_error_ppm == options_.rate_error_ppm;
+  if (!agrees || message.origin.replica != remote || !is_remote(remote)) {
+    ++counters_.disagreeing;
+    return;
+  }
+  link.origin = message.origin;
+  link.arrived = true;
+  arrive_anew(remote, link);
+  answer_awaited(remote, link, message.queued);
+}
+
+// From here on nothing is missing.
+void Gateway::arrive_anew(ReplicaId remote, Link& link) {
+  link.number = 0;
+  link.answers.clear();
+  link.events.clear();
+  tell(remote, link, standing_of(link));
+}
+
+// The decisions may have been applied here before the remote was linked.
+void Gateway::answer_awaited(ReplicaId remote, Link& link, const std::vector<Awaited>& queued) {
+  absl::btree_map<MachineId, std::vector<RequestId>> asked;
+  for (const Awaited& one : queued) asked[one.machine].push_back({link.origin, one.sequence});
+  for (auto& [id, requests] : asked) {
+    std::ranges::sort(requests);
+    absl::btree_set<RequestId> waiting;
+    std::vector<RemoteAnswer> ended;
+    const StateMachine* machine = engine_.machine(id);
+    if (machine == nullptr) continue;
+    machine->queued_results(requests, [&](const ApplyOutput::Result& result) {
+      if (result.stage == ApplyOutput::Stage::Queued) {
+        waiting.insert(result.request);
+      } else {
+        ended.push_back({.request = result.request, .bytes = result.bytes, .index = result.index});
+        waiting.insert(result.request);
+      }
+    });
+    for (const RequestId& request : requests) {
+      if (!waiting.contains(request)) ended.push_back({.request = request, .refused = Reason::SequenceRetired});
+    }
+    for (size_t first = 0; first < ended.size(); first += kAnswersMax) {
+      const size_t last = std::min(ended.size(), first + kAnswersMax);
+      send(remote, link, Answers{0, {ended.begin() + first, ended.begin() + last}});
+    }
+  }
+}
+
+void Gateway::take(Link& link, Commands& message) {
+  for (SharedBytes& payload : message.payloads) {
+    if (acceptable(link, payload.view())) relayed_.push_back(std::move(payload));
+  }
+}
+
+// Whether the bytes may become an entry: apply trusts what is committed.
+bool Gateway::acceptable(const Link& link, std::string_view payload) {
+  const absl::StatusOr<engine::LogCommand> command = engine::decode_command(payload);
+  const auto foreign = [this](bool it_is) {
+    counters_.foreign += it_is ? 1 : 0;
+    return it_is;
+  };
+  if (!command.ok()) return ++counters_.malformed, false;
+  if (const auto* registration = std::get_if<engine::RegisterOrigin>(&*command)) {
+    return !foreign(registration->origin != link.origin);
+  }
+  const auto* request = std::get_if<engine::Request>(&*command);
+  if (request == nullptr || foreign(request->id.origin != link.origin)) return false;
+  const bool hosted = engine_.machine(request->machine) && (!request->guard || engine_.machine(request->guard->machine));
+  bool valid = hosted && request->payload.size() <= options_.request_bytes_max;
+  if (valid && request->machine == kCoordination) {
+    const absl::StatusOr<machine::Request> body = machine::decode_request(request->payload);
+    valid = body.ok() && machine::validate(*body) == machine::ResultCode::Ok;
+  }
+  counters_.invalid += valid ? 0 : 1;
+  return valid;
+}
+
+void Gateway::take(ReplicaId remote, Link& link, Question& message, Now now) {
+  const auto refuse = [&](absl::Status why) { send(remote, link, Told{.id = message.id, .status = std::move(why)}); };
+  if (link.questions.contains(message.id)) return;  // its answer comes
+  if (link.questions.size() >= options_.questions_max) {
+    ++counters_.beyond;
+    return refuse(make_error(Reason::TooManyRequests, "this gateway answers so many questions of one remote at a time; wait"));
+  }
+  if (message.consistency > Consistency::Local) return static_cast<void>(++counters_.malformed);
+  const Ticket ticket = next_ticket();
+  link.questions.emplace(message.id, ticket);
+  askers_.emplace(ticket, Asker{remote, message.id});
+  engine_.post(Ask{.ticket = ticket,
+                   .machine = message.machine,
+                   .question = std::move(message.question),
+                   .consistency = message.consistency,
+                   .at_least = message.at_least,
+                   .deadline = now.lagging + std::clamp(message.time_left, Duration::zero(), Duration(std::chrono::hours(1)))});
+}
+
+void Gateway::take(Link& link, const Withdrawal& message) {
+  const auto found = link.questions.find(message.id);
+  if (found == link.questions.end()) return;
+  engine_.post(Forget{found->second});
+  askers_.erase(found->second);
+  link.questions.erase(found);
+}
+
+void Gateway::take(Link& link, Interest& message) {
+  if (engine_.machine(message.machine) == nullptr) return static_cast<void>(++counters_.invalid);
+  std::pair subject(message.machine, std::move(message.subject));
+  const bool changed = message.wanted ? link.interests.insert(subject).second : link.interests.erase(subject) != 0;
+  if (changed) watch_subject(subject, link.origin.replica, message.wanted);
+}
+
+void Gateway::watch_subject(const std::pair<MachineId, std::string>& subject, ReplicaId remote, bool wanted) {
+  absl::btree_set<ReplicaId>& watchers = watched_[subject];
+  const bool before = !watchers.empty();
+  wanted ? static_cast<void>(watchers.insert(remote)) : static_cast<void>(watchers.erase(remote));
+  const bool after = !watchers.empty();
+  if (before != after) engine_.observe(subject.first, subject.second, after);
+  if (!after) watched_.erase(subject);
+}
+
+// ---- renewals (time.md T1): a reply goes back to an attempt only if the request that was confirmed was made of it
+
+void Gateway::take(ReplicaId remote, Link& link, const Renewal& message, Now now) {
+  absl::StatusOr<Message> decoded = decode(message.request);
+  auto* const request = decoded.ok() ? std::get_if<RenewRequest>(&*decoded) : nullptr;
+  if (request == nullptr) return static_cast<void>(++counters_.malformed);
+  const auto own = [&link](const RenewRequest::Group& group) {
+    return group.group.node == link.origin.replica && group.group.boot == link.origin.boot &&
+           group.group.incarnation == link.origin.store.value();
+  };
+  if (!std::ranges::all_of(request->groups, own)) return static_cast<void>(++counters_.foreign);
+  if (request->machine != kCoordination || !request->looks.empty()) {
+    engine_.post(Renew{renewals_.alone(remote, std::move(*request))});
+    return;
+  }
+  if (!renewals_.takes(*request)) engine_.post(Renew{renewals_.take()});
+  renewals_.add(remote, std::move(*request), now.lagging);
+}
+
+void Gateway::pass_on(const RenewReply& reply) {
+  for (auto& [remote, own] : renewals_.parts_of(reply)) {
+    if (links_.contains(remote)) send_unnumbered(remote, Renewed{coordkit::encode(Message(std::move(own)))});
+  }
+}
+
+// ---- the loop
+
+void Gateway::before_turn(Now now) {
+  if (!relayed_.empty()) engine_.post(Relay{std::exchange(relayed_, {})});
+  if (renewals_.due() <= now.lagging) engine_.post(Renew{renewals_.take()});
+}
+
+void Gateway::after_turn(Now now, const EngineEffects& effects) {
+  for (const Completion& completion : effects.completions) pass_on(completion);
+  for (const RemoteAnswer& answer : effects.remote_answers) {
+    const auto found = links_.find(answer.request.origin.replica);
+    if (found == links_.end() || found->second.origin != answer.request.origin) continue;
+    found->second.answers.push_back(answer);
+    touched_.insert(found->first);
+  }
+  for (const MachineEvent& event : effects.events) pass_on(event);
+  for (const RenewReply& reply : effects.renewals) pass_on(reply);
+  if (effects.restored) {  // entries were skipped, with answers and events
+    for (auto& [remote, link] : links_) {
+      if (link.arrived) arrive_anew(remote, link);
+    }
+  }
+  const uint64_t level = std::exchange(level_, engine_.feature_level());
+  if (effects.leadership || level != level_ || now.lagging >= all_due_) {
+    all_due_ = now.lagging + options_.standing_every;
+    for (auto& [remote, link] : links_) flush(remote, link);
+  } else {
+    touched_.insert(unregistered_.begin(), unregistered_.end());
+    for (const ReplicaId remote : touched_) flush(remote, links_.find(remote)->second);
+  }
+  touched_.clear();
+}
+
+void Gateway::pass_on(const Completion& completion) {
+  const auto found = askers_.find(completion.ticket);
+  if (found == askers_.end()) return;
+  const Asker asker = found->second;
+  askers_.erase(found);
+  Link& link = links_.find(asker.remote)->second;
+  link.questions.erase(asker.id);
+  send(asker.remote, link,
+       Told{.id = asker.id,
+            .status = completion.status,
+            .bytes = completion.bytes,
+            .index = completion.index,
+            .age = completion.age});
+}
+
+void Gateway::pass_on(const MachineEvent& event) {
+  if (event.machine != kCoordination) return;
+  const absl::StatusOr<machine::Event> decoded = machine::decode_event(event.bytes);
+  if (!decoded.ok()) return;
+  if (const auto* change = std::get_if<coordination::Change>(&*decoded)) {
+    const auto watchers = watched_.find({event.machine, machine::subject_of(change->kind, change->name)});
+    if (watchers == watched_.end()) return;
+    for (const ReplicaId remote : watchers->second) {
+      links_.find(remote)->second.events.push_back(event);
+      touched_.insert(remote);
+    }
+    return;
+  }
+  for (auto& [remote, link] : links_) {
+    if (!link.arrived) continue;
+    link.events.push_back(event);
+    touched_.insert(remote);
+  }
+}
+
+// Answers and events up to `applied` go first. A remote that hears nothing else is told how far that is with all the others.
+void Gateway::flush(ReplicaId remote, Link& link) {
+  if (!link.arrived) return;
+  if (!link.answers.empty()) send(remote, link, Answers{0, std::exchange(link.answers, {})});
+  if (!link.events.empty()) send(remote, link, Happened{0, std::exchange(link.events, {})});
+  const Standing standing = standing_of(link);
+  const Standing& last = link.standing;
+  const bool changed = standing.leader != last.leader || standing.registered != last.registered ||
+                       standing.feature_level != last.feature_level || standing.applied != last.applied;
+  if (changed) tell(remote, link, standing);
+}
+
+void Gateway::tell(ReplicaId remote, Link& link, const Standing& standing) {
+  link.standing = standing;
+  standing.registered ? static_cast<void>(unregistered_.erase(remote)) : static_cast<void>(unregistered_.insert(remote));
+  send(remote, link, standing);
+}
+
+Standing Gateway::standing_of(const Link& link) const {
+  return {.applied = engine_.applied(),
+          .feature_level = engine_.feature_level(),
+          .leader = engine_.leadership().leader,
+          .registered = engine_.knows(link.origin)};
+}
+
+Duration Gateway::next_turn(Now now) const {
+  if (!relayed_.empty() || !frames_.empty()) return Duration::zero();
+  Duration next = Duration::max();
+  if (renewals_.any()) next = std::max(renewals_.due() - now.lagging, Duration::zero());
+  if (!links_.empty()) next = std::min(next, options_.standing_every);
+  return next;
+}
+
+template <typename M>
+void Gateway::send(ReplicaId remote, Link& link, M message) {
+  message.number = ++link.number;
+  send_unnumbered(remote, FromGateway(std::move(message)));
+}
+
+void Gateway::send_unnumbered(ReplicaId remote, FromGateway message) {
+  frames_.emplace_back(remote, Frame{lane_of(message), encode(message)});
+}
+
+}  // namespace coordkit::remote

@@ -1,0 +1,119 @@
+// The member's side of links to remotes (docs/decisions/0052). It hands commands on, asks questions for remotes, merges their
+// renewals, and passes on what this replica's apply says about each remote. It adds delay and nothing else: no answer comes out
+// of its memory.
+//
+//   gateway.before_turn(now);           merged renewals are posted
+//   engine.turn(now, effects);
+//   gateway.after_turn(now, effects);   then take_frames()
+//
+// A remote may be hostile. Each of its frames is decoded, checked against its proven id and bounded. A wrong one is counted and
+// dropped. Threads: the one that runs the engine's turns. Lifetime: the engine outlives it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "coordkit/engine/engine.h"
+#include "remote/link.h"
+#include "remote/merged_renewals.h"
+
+namespace coordkit::remote {
+
+struct GatewayOptions {
+  uint32_t rate_error_ppm = 10'000;
+  size_t questions_max = 256;                                // under way, of one remote
+  size_t request_bytes_max = 3 << 19;                        // as EngineOptions::request_bytes_max
+  Duration merge = std::chrono::milliseconds(10);            // how long a renewal may wait for others
+  Duration standing_every = std::chrono::milliseconds(500);  // to a remote that hears nothing else
+};
+
+// Frames that were dropped, by reason.
+struct GatewayCounters {
+  uint64_t malformed = 0;    // not a message of this protocol, or one that never comes before an arrival
+  uint64_t foreign = 0;      // a command or renewal in the name of another origin
+  uint64_t invalid = 0;      // a command that no client of ours makes
+  uint64_t disagreeing = 0;  // arrivals with another version or another rate_error_ppm
+  uint64_t beyond = 0;       // questions above questions_max
+};
+
+class Gateway {
+ public:
+  Gateway(Engine& engine, const GatewayOptions& options) : engine_(engine), options_(options), renewals_(options.merge) {}
+
+  // ---- reports of the transport
+  void linked(ReplicaId remote);
+  void unlinked(ReplicaId remote);
+  void received(ReplicaId remote, std::string_view frame, Now now);
+
+  // ---- the loop
+  void before_turn(Now now);
+  void after_turn(Now now, const EngineEffects& effects);
+  Duration next_turn(Now now) const;
+  std::vector<std::pair<ReplicaId, Frame>> take_frames() { return std::exchange(frames_, {}); }
+
+  size_t remotes() const { return links_.size(); }
+  const GatewayCounters& counters() const { return counters_; }
+
+ private:
+  struct Link {
+    bool arrived = false;
+    Origin origin;
+    uint64_t number = 0;                // of the last numbered message
+    Standing standing;                  // as last told
+    std::vector<RemoteAnswer> answers;  // of this turn
+    std::vector<MachineEvent> events;   // of this turn
+    absl::btree_map<uint64_t, Ticket> questions;
+    absl::btree_set<std::pair<MachineId, std::string>> interests;
+  };
+  // Where the answer to a question goes.
+  struct Asker {
+    ReplicaId remote;
+    uint64_t id = 0;
+  };
+
+  void take(ReplicaId remote, Link& link, Arrival& message);
+  void take(Link& link, Commands& message);
+  void take(ReplicaId remote, Link& link, Question& message, Now now);
+  void take(Link& link, const Withdrawal& message);
+  void take(Link& link, Interest& message);
+  void take(ReplicaId remote, Link& link, const Renewal& message, Now now);
+  bool acceptable(const Link& link, std::string_view payload);
+  void answer_awaited(ReplicaId remote, Link& link, const std::vector<Awaited>& queued);
+  void pass_on(const Completion& completion);
+  void pass_on(const RenewReply& reply);
+  void pass_on(const MachineEvent& event);
+  void flush(ReplicaId remote, Link& link);
+  void tell(ReplicaId remote, Link& link, const Standing& standing);
+  void arrive_anew(ReplicaId remote, Link& link);
+  Standing standing_of(const Link& link) const;
+  Ticket next_ticket() { return Ticket(kTicketBit | ++last_ticket_); }
+  template <typename M>
+  void send(ReplicaId remote, Link& link, M message);
+  void send_unnumbered(ReplicaId remote, FromGateway message);
+  void watch_subject(const std::pair<MachineId, std::string>& subject, ReplicaId remote, bool wanted);
+
+  static constexpr uint64_t kTicketBit = uint64_t{1} << 62;  // a client's tickets have the bit above
+
+  Engine& engine_;
+  const GatewayOptions options_;
+  absl::btree_map<ReplicaId, Link> links_;
+  absl::btree_map<Ticket, Asker> askers_;
+  absl::btree_map<std::pair<MachineId, std::string>, absl::btree_set<ReplicaId>> watched_;
+  absl::btree_set<ReplicaId> touched_;       // in this turn
+  absl::btree_set<ReplicaId> unregistered_;  // whose origins the state does not know, as they were told
+  LaggingTime all_due_{};
+  uint64_t level_ = 0;
+  MergedRenewals renewals_;
+  std::vector<SharedBytes> relayed_;  // to be posted before the next turn
+  std::vector<std::pair<ReplicaId, Frame>> frames_;
+  uint64_t last_ticket_ = 0;
+  GatewayCounters counters_;
+};
+
+}  // namespace coordkit::remote
