@@ -11,6 +11,7 @@
 #include "machine/result.h"
 
 namespace coordkit::remote {
+
 // ---- reports of the transport
 
 void Gateway::linked(ReplicaId remote) {
@@ -65,12 +66,12 @@ void Gateway::take(ReplicaId remote, Link& link, Arrival& message) {
   }
   link.origin = message.origin;
   link.arrived = true;
-  arrive_anew(remote, link);
+  start_over(remote, link);
   answer_awaited(remote, link, message.queued);
 }
 
 // From here on nothing is missing.
-void Gateway::arrive_anew(ReplicaId remote, Link& link) {
+void Gateway::start_over(ReplicaId remote, Link& link) {
   link.number = 0;
   link.answers.clear();
   link.events.clear();
@@ -83,20 +84,17 @@ void Gateway::answer_awaited(ReplicaId remote, Link& link, const std::vector<Awa
   for (const Awaited& one : queued) asked[one.machine].push_back({link.origin, one.sequence});
   for (auto& [id, requests] : asked) {
     std::ranges::sort(requests);
-    absl::btree_set<RequestId> waiting;
+    absl::btree_set<RequestId> known;
     std::vector<RemoteAnswer> ended;
     const StateMachine* machine = engine_.machine(id);
     if (machine == nullptr) continue;
     machine->queued_results(requests, [&](const ApplyOutput::Result& result) {
-      if (result.stage == ApplyOutput::Stage::Queued) {
-        waiting.insert(result.request);
-      } else {
-        ended.push_back({.request = result.request, .bytes = result.bytes, .index = result.index});
-        waiting.insert(result.request);
-      }
+      known.insert(result.request);
+      if (result.stage == ApplyOutput::Stage::Queued) return;
+      ended.push_back({.request = result.request, .bytes = result.bytes, .index = result.index});
     });
     for (const RequestId& request : requests) {
-      if (!waiting.contains(request)) ended.push_back({.request = request, .refused = Reason::SequenceRetired});
+      if (!known.contains(request)) ended.push_back({.request = request, .refused = Reason::SequenceRetired});
     }
     for (size_t first = 0; first < ended.size(); first += kAnswersMax) {
       const size_t last = std::min(ended.size(), first + kAnswersMax);
@@ -221,7 +219,7 @@ void Gateway::after_turn(Now now, const EngineEffects& effects) {
   for (const RenewReply& reply : effects.renewals) pass_on(reply);
   if (effects.restored) {  // entries were skipped, with answers and events
     for (auto& [remote, link] : links_) {
-      if (link.arrived) arrive_anew(remote, link);
+      if (link.arrived) start_over(remote, link);
     }
   }
   const uint64_t level = std::exchange(level_, engine_.feature_level());
@@ -270,7 +268,8 @@ void Gateway::pass_on(const MachineEvent& event) {
   }
 }
 
-// Answers and events up to `applied` go first. A remote that hears nothing else is told how far that is with all the others.
+// Answers and events up to `applied` go first. All remotes learn `applied` every GatewayOptions::standing_every, also those
+// without an answer or an event.
 void Gateway::flush(ReplicaId remote, Link& link) {
   if (!link.arrived) return;
   if (!link.answers.empty()) send(remote, link, Answers{0, std::exchange(link.answers, {})});

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,21 +29,22 @@ struct GatewayOptions {
   size_t questions_max = 256;                                // under way, of one remote
   size_t request_bytes_max = 3 << 19;                        // as EngineOptions::request_bytes_max
   Duration merge = std::chrono::milliseconds(10);            // how long a renewal may wait for others
-  Duration standing_every = std::chrono::milliseconds(500);  // to a remote that hears nothing else
+  Duration standing_every = std::chrono::milliseconds(500);  // how often all remotes learn how far the state is
 };
 
 // Frames that were dropped, by reason.
 struct GatewayCounters {
   uint64_t malformed = 0;    // not a message of this protocol, or one that never comes before an arrival
   uint64_t foreign = 0;      // a command or renewal in the name of another origin
-  uint64_t invalid = 0;      // a command that no client of ours makes
+  uint64_t invalid = 0;      // a command that the machine would refuse as malformed
   uint64_t disagreeing = 0;  // arrivals with another version or another rate_error_ppm
   uint64_t beyond = 0;       // questions above questions_max
 };
 
 class Gateway {
  public:
-  Gateway(Engine& engine, const GatewayOptions& options) : engine_(engine), options_(options), renewals_(options.merge) {}
+  Gateway(Engine& engine, const GatewayOptions& options)
+      : engine_(engine), options_(options), renewals_(options.merge, engine.boot()) {}
 
   // ---- reports of the transport
   void linked(ReplicaId remote);
@@ -90,7 +90,7 @@ class Gateway {
   void pass_on(const MachineEvent& event);
   void flush(ReplicaId remote, Link& link);
   void tell(ReplicaId remote, Link& link, const Standing& standing);
-  void arrive_anew(ReplicaId remote, Link& link);
+  void start_over(ReplicaId remote, Link& link);
   Standing standing_of(const Link& link) const;
   Ticket next_ticket() { return Ticket(kTicketBit | ++last_ticket_); }
   template <typename M>

@@ -1,5 +1,6 @@
 // The renewals of many remotes in one request of their gateway (docs/decisions/0052, T1 of docs/time.md). A reply belongs to an
-// attempt of a remote only if the request that was confirmed was made of that attempt. Pure.
+// attempt of a remote only if the request that was confirmed was made of that attempt. So no two requests of a gateway have the
+// same number, also over its restarts: a late reply to an earlier process would confirm what was sent after it. Pure.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +19,8 @@ namespace coordkit::remote {
 
 class MergedRenewals {
  public:
-  // `wait`: how long a renewal may wait for others.
-  explicit MergedRenewals(Duration wait) : wait_(wait) {}
+  // `wait`: how long a renewal may wait for others. `boot`: of the gateway.
+  MergedRenewals(Duration wait, BootCounter boot) : wait_(wait), last_(boot.value() << kBootShift) {}
 
   bool takes(const RenewRequest& request) const { return next_.groups.size() + request.groups.size() <= kRenewGroupsMax; }
   void add(ReplicaId remote, RenewRequest&& request, LaggingTime now) {
@@ -68,9 +69,10 @@ class MergedRenewals {
   static constexpr size_t kKept = 1024;  // requests without a reply
   // Attempts of a client are below this number, and its looks are above.
   static constexpr uint64_t kBit = uint64_t{1} << 61;
+  static constexpr int kBootShift = 32;  // 2^29 boots of 2^32 requests each
 
   uint64_t begin(std::vector<Part> parts) {
-    const uint64_t attempt = kBit | ++last_;
+    const uint64_t attempt = kBit | (++last_ & (kBit - 1));
     sent_.emplace(attempt, std::move(parts));
     if (sent_.size() > kKept) sent_.erase(sent_.begin());
     return attempt;
@@ -81,7 +83,7 @@ class MergedRenewals {
   std::vector<Part> parts_;  // of next_
   LaggingTime due_{};
   absl::btree_map<uint64_t, std::vector<Part>> sent_;  // by attempt
-  uint64_t last_ = 0;
+  uint64_t last_;
 };
 
 }  // namespace coordkit::remote

@@ -2,9 +2,9 @@
 // unchanged. Commands have numbers of this origin and are handed over until they are answered; questions are asked again at
 // the next gateway; renewals are sent once each.
 //
-//   engine.linked();                        a connection to a gateway is there: says who we are
-//   engine.received(frame);                 from it
-//   engine.unlinked();                      it is gone
+//   engine.linked();                        a connection to a gateway is open; an Arrival goes out
+//   engine.received(frame);                 a frame of the gateway
+//   engine.unlinked();                      the connection is closed
 //   engine.turn(now, effects);              then take_frames()
 //
 // Threads: one owner, like every engine. No clock, thread or socket of its own.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "coordkit/engine/wire.h"
+
 namespace coordkit::engine {
 
 Proposals::Route ProposalPath::route(const Consensus& consensus, const Router& applied) const {
@@ -29,19 +31,22 @@ void ProposalPath::propose(const Router& applied, Turn& turn) {
   consensus.step(std::move(propose), turn.now.lagging);
 }
 
-// In messages of about the size of an append.
 void ProposalPath::forward(Turn& turn) {
-  Forward message;
-  size_t bytes = 0;
-  for (Proposals::Dispatch& dispatch : dispatches_) {
-    if (!message.commands.empty() && bytes + dispatch.payload.size() > options_.raft.append_bytes_max) {
-      turn.effects.sends.push_back({turn.consensus.leader(), std::exchange(message, {})});
-      bytes = 0;
-    }
-    bytes += dispatch.payload.size();
-    message.commands.push_back(std::move(dispatch.payload));
-  }
-  turn.effects.sends.push_back({turn.consensus.leader(), std::move(message)});
+  ToLeader to_leader(options_, turn);
+  for (Proposals::Dispatch& dispatch : dispatches_) to_leader.add(std::move(dispatch.payload));
+  to_leader.flush();
+}
+
+void ToLeader::add(SharedBytes&& command) {
+  const bool full = bytes_ + command.size() > bytes_max_ || message_.commands.size() == kForwardCommandsMax;
+  if (full && !message_.commands.empty()) flush();
+  bytes_ += command.size();
+  message_.commands.push_back(std::move(command));
+}
+
+void ToLeader::flush() {
+  turn_.effects.sends.push_back({turn_.consensus.leader(), std::exchange(message_, {})});
+  bytes_ = 0;
 }
 
 // An entry that was appended in this term stays in the log as long as the term lasts, and the next change of leadership starts

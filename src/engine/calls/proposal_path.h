@@ -10,6 +10,20 @@
 
 namespace coordkit::engine {
 
+// Hands commands to the leader, in messages of about the size of an append. flush() comes last.
+class ToLeader {
+ public:
+  ToLeader(const EngineOptions& options, Turn& turn) : bytes_max_(options.raft.append_bytes_max), turn_(turn) {}
+  void add(SharedBytes&& command);
+  void flush();
+
+ private:
+  const size_t bytes_max_;
+  Turn& turn_;
+  Forward message_;
+  size_t bytes_ = 0;  // of its commands
+};
+
 class ProposalPath {
  public:
   ProposalPath(const EngineOptions& options, const Origin& origin) : options_(options), calls_(options, origin) {}

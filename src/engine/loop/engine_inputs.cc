@@ -328,11 +328,10 @@ void EngineImpl::Inputs::operator()(Relay& input) {
     }
   }
   if (forward.commands.empty() || !engine_.consensus_.knows_leader()) return;
-  if (engine_.consensus_.leads()) {
-    Messages(engine_, engine_.self(), turn_)(forward);
-  } else {
-    effects_.sends.push_back({engine_.consensus_.leader(), std::move(forward)});
-  }
+  if (engine_.consensus_.leads()) return Messages(engine_, engine_.self(), turn_)(forward);
+  ToLeader to_leader(engine_.options_, turn_);
+  for (SharedBytes& command : forward.commands) to_leader.add(std::move(command));
+  to_leader.flush();
 }
 
 void EngineImpl::Messages::operator()(RenewRequest& message) {

@@ -14,7 +14,7 @@ constexpr const char* kMachine = "StateMachineSuite";
 constexpr auto kPlanted = std::to_array<Planted>({
     {kLog, "EarlyReport", "reports a write at once and stores it with the next ones", "APowerCutLeavesWhatWasReportedWritten",
      "a write was reported by written() before it was durable"},
-    {kLog, "EarlyReportOfAKilledProcess", "the same on real files, whose power nobody can cut",
+    {kLog, "EarlyReportOfAKilledProcess", "the same on real files; a kill takes the place of the power cut",
      "AKilledProcessHasWrittenWhatItReported", "a write was reported by written() before it was durable"},
     {kLog, "SyncSkipped", "does not sync its files", "APowerCutLeavesWhatWasReportedWritten",
      "a write was reported by written() before it was durable"},
@@ -104,12 +104,12 @@ constexpr auto kPlanted = std::to_array<Planted>({
      "a medium that is open was opened once more"},
     {kLog, "FullDiskReported", "reports writes that found no room", "AFullDiskIsSaidAndNothingIsReportedThatIsNotThere",
      "every write was reported although the disk is full"},
-    {kLog, "FullDiskWaitedForInSilence", "waits for room and tells nobody", "AFullDiskIsSaidAndNothingIsReportedThatIsNotThere",
+    {kLog, "FullDiskWaitedForInSilence", "waits for room without a report", "AFullDiskIsSaidAndNothingIsReportedThatIsNotThere",
      "neither log_space() nor log_failed() was called"},
 
     {kState, "EarlyReport", "reports a checkpoint at once and stores it with the next ones",
      "APowerCutLeavesTheStateReportedOrTheNextOne", "a checkpoint was reported before it was durable"},
-    {kState, "EarlyReportOfAKilledProcess", "the same on real files, whose power nobody can cut",
+    {kState, "EarlyReportOfAKilledProcess", "the same on real files; a kill takes the place of the power cut",
      "AKilledProcessLeavesTheStateItReportedOrTheNextOne", "a checkpoint was reported before it was durable"},
     {kState, "HalfACheckpoint", "stores the position first and the rows later", "APowerCutLeavesTheStateReportedOrTheNextOne",
      "half a checkpoint was stored"},
@@ -161,7 +161,7 @@ constexpr auto kPlanted = std::to_array<Planted>({
      "a medium that is open was opened once more"},
     {kState, "FullDiskReported", "reports commits that found no room", "AFullDiskIsSaidAndTheStateBeforeStays",
      "every commit was reported although the disk is full"},
-    {kState, "FullDiskWaitedForInSilence", "waits for room and tells nobody", "AFullDiskIsSaidAndTheStateBeforeStays",
+    {kState, "FullDiskWaitedForInSilence", "waits for room without a report", "AFullDiskIsSaidAndTheStateBeforeStays",
      "neither checkpoint_waits() nor checkpoint_failed() was called"},
 
     {kTransport, "WrongSender", "names the peer it expects, not the one that is there", "TheConnectionProvesTheSender",

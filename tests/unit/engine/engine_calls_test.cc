@@ -1,6 +1,9 @@
 // Commands and reads through whole engines.
 #include <gtest/gtest.h>
 
+#include <span>
+
+#include "coordkit/engine/wire.h"
 #include "engine/apply/log_command.h"
 #include "tests/unit/engine/three_replicas.h"
 
@@ -261,6 +264,26 @@ TEST_F(EngineCallsTest, WhatNeverFoundRoomInTheLogHadNoEffect) {
   small.node(1).syncs = true;
   small.sync(1);
   EXPECT_EQ(small.read(1), "1");
+}
+
+// As many remotes as there are may have spoken since the last turn of their gateway.
+TEST_F(EngineCallsTest, CommandsOfRemotesAreForwardedInMessagesThatCanBeEncoded) {
+  Relay relay{std::vector<SharedBytes>(kForwardCommandsMax + 1, SharedBytes("x"))};
+  const SharedBytes large(std::string(400'000, 'x'));
+  for (int i = 0; i < 100; ++i) relay.commands.push_back(large);
+  const size_t relayed = relay.commands.size();
+  cluster.filter = [](ReplicaId, ReplicaId, const Message& message) { return !std::holds_alternative<Forward>(message); };
+  const size_t before = cluster.node(follower).sent.size();
+  cluster.post(follower, std::move(relay));
+  cluster.run_until_idle();
+  size_t seen = 0;
+  for (const Outbound& one : std::span(cluster.node(follower).sent).subspan(before)) {
+    const auto* forward = std::get_if<Forward>(&one.message);
+    if (!forward) continue;
+    EXPECT_LE(coordkit::encode(one.message).size(), kMessageBytesMax);
+    seen += forward->commands.size();
+  }
+  EXPECT_EQ(seen, relayed);
 }
 
 TEST_F(EngineCallsTest, LargeCallsAreForwardedInSeveralMessages) {

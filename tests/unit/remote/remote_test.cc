@@ -229,6 +229,48 @@ TEST(RemoteTest, WhateverHappensToTheLinksEachCallRunsOnceAndIsAnswered) {
   }
 }
 
+// ---- merged renewals
+
+RenewRequest renewal(uint64_t attempt, uint64_t remote) {
+  RenewRequest request{.attempt = attempt, .groups = {}, .looks = {}};
+  request.groups.push_back({.group = {.node = ReplicaId(remote)}, .excluded = {}});
+  return request;
+}
+
+RenewReply confirmed(const RenewRequest& request) {
+  RenewReply reply{.attempt = request.attempt, .groups = {}, .looks = {}};
+  for (const auto& group : request.groups) reply.groups.push_back({group.group, RenewReply::Coverage::All, {}});
+  return reply;
+}
+
+// Covers: LT-1
+TEST(MergedRenewalsTest, AReplyBelongsToTheAttemptsThatItsRequestWasMadeOf) {
+  MergedRenewals renewals(10ms, BootCounter(1));
+  renewals.add(ReplicaId(7), renewal(70, 7), LaggingTime(1s));
+  renewals.add(ReplicaId(8), renewal(80, 8), LaggingTime(1s));
+  const RenewRequest first = renewals.take();
+  renewals.add(ReplicaId(7), renewal(71, 7), LaggingTime(2s));
+  const auto parts = renewals.parts_of(confirmed(first));
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].second.attempt, 70u) << "not the one that was sent later";
+  EXPECT_EQ(parts[1].second.attempt, 80u);
+  EXPECT_EQ(parts[1].second.groups.at(0).group.node, ReplicaId(8));
+  EXPECT_TRUE(renewals.parts_of(confirmed(first)).empty()) << "once";
+}
+
+// A late reply to a former process of the gateway confirms nothing that was sent after it.
+// Covers: LT-1 FLT_N02
+TEST(MergedRenewalsTest, AReplyToAFormerProcessBelongsToNobody) {
+  MergedRenewals former(10ms, BootCounter(1));
+  former.add(ReplicaId(7), renewal(70, 7), LaggingTime(1s));
+  const RenewReply late = confirmed(former.take());
+  MergedRenewals now(10ms, BootCounter(2));
+  now.add(ReplicaId(7), renewal(71, 7), LaggingTime(2s));
+  const RenewRequest request = now.take();
+  EXPECT_TRUE(now.parts_of(late).empty());
+  EXPECT_EQ(now.parts_of(confirmed(request)).size(), 1u);
+}
+
 // ---- hostile remotes
 
 TEST(GatewayTest, WhatIsNotTheRemotesOwnIsCountedAndDropped) {
