@@ -12,6 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kMembers = 3;
+constexpr int kRemote = kMembers + 1;
 constexpr auto kStartLimit = 60s;
 constexpr auto kAnswerLimit = 60s;  // beyond the length of the load
 
@@ -20,9 +21,11 @@ class Cluster {
   Cluster(const std::filesystem::path& data, const LoadOptions& load) : addresses_(support::free_loopback_addresses(kMembers)) {
     const std::filesystem::path certificates = data / "certificates";
     if (load.security == "tls") support::make_certificates({.folder = certificates, .cluster = "bench"});
+    if (load.where == "remote") gateways_ = support::free_loopback_addresses(kMembers);
     for (int id = 1; id <= kMembers; ++id) {
       std::vector<std::string> arguments = member_arguments("member", id, data / std::to_string(id), addresses_);
       arguments.insert(arguments.end(), {"--security", load.security, "--certificates", certificates});
+      if (load.where == "remote") arguments.insert(arguments.end(), {"--remotes", gateways_.at(static_cast<size_t>(id) - 1)});
       if (load.kind == "overload") arguments.insert(arguments.end(), {"--history", "100000"});
       processes_.start(id, arguments);
       members_[id] = {};
@@ -32,7 +35,7 @@ class Cluster {
   nlohmann::ordered_json run(const LoadOptions& load) {
     const support::Deadline start = support::in(kStartLimit);
     while (!leader()) listen(start, "the three replicas elect a leader");
-    processes_.send(load.where == "follower" ? leader() % kMembers + 1 : leader(), load);
+    processes_.send(place_of(load), load);
     const auto length = std::chrono::ceil<std::chrono::seconds>(std::chrono::duration<double>(load.warmup_s + load.seconds));
     const support::Deadline answer = support::in(length + kAnswerLimit);
     while (result_.is_null()) listen(answer, "the load ends");
@@ -45,6 +48,25 @@ class Cluster {
     bool leads = false;
     uint64_t term = 0;
   };
+
+  // The process that runs the load.
+  int place_of(const LoadOptions& load) {
+    const int leads = leader();
+    if (load.where == "remote") return start_remote(leads);
+    return load.where == "follower" ? leads % kMembers + 1 : leads;
+  }
+
+  int start_remote(int leads) {
+    std::vector<std::string> arguments = {"remote", "--gateways"};
+    for (int id = 1; id <= kMembers; ++id) {
+      if (id != leads) arguments.push_back(gateways_.at(static_cast<size_t>(id) - 1));
+    }
+    processes_.start(kRemote, arguments);
+    members_[kRemote] = {};
+    const support::Deadline start = support::in(kStartLimit);
+    while (!members_[kRemote].ready) listen(start, "the remote is ready");
+    return kRemote;
+  }
 
   int leader() const {
     int found = 0;
@@ -69,6 +91,7 @@ class Cluster {
   }
 
   const std::vector<std::string> addresses_;
+  std::vector<std::string> gateways_;  // of the members, for remotes
   std::map<int, Member> members_;
   Processes processes_;
   nlohmann::ordered_json result_;

@@ -22,9 +22,12 @@ struct MemberOptions {
   std::string certificates;          // the folder, with tls
   uint32_t election_timeout_ms = 0;  // 0: the default
   uint64_t history = 0;              // revisions of the keys that stay readable; 0: all
+  std::string remotes;               // the address for remotes; empty: none
 };
 
 // One of the processes: a replica that takes commands on standard input.
 int run_member(const MemberOptions& options);
+// The same for a process without a replica. `gateways`: the replicas that may serve it.
+int run_remote(const std::vector<std::string>& gateways);
 
 }  // namespace coordkit::bench

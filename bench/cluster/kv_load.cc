@@ -29,8 +29,8 @@ Transaction put_if_there(const std::string& key) {
 QueryOptions reads(What what) { return {.read = what == What::Local ? Consistency::Local : Consistency::Linearizable}; }
 
 struct Load {
-  Load(Replica& replica, const LoadOptions& options)
-      : kv(replica),
+  Load(Service& service, const LoadOptions& options)
+      : kv(service),
         what(what_of(options.kind)),
         loop(options.callers, Seconds(options.warmup_s), Seconds(options.seconds), options.per_s) {}
 
@@ -117,9 +117,9 @@ const std::string& draw_key(Random& random) {
   return keys[random.below(kKeys)];
 }
 
-nlohmann::ordered_json run_kv_load(Replica& replica, const LoadOptions& options) {
-  if (const absl::Status filled = fill(Kv(replica)); !filled.ok()) return {{"errors", 1}, {"first_error", filled.ToString()}};
-  const auto load = std::make_shared<Load>(replica, options);
+nlohmann::ordered_json run_kv_load(Service& service, const LoadOptions& options) {
+  if (const absl::Status filled = fill(Kv(service)); !filled.ok()) return {{"errors", 1}, {"first_error", filled.ToString()}};
+  const auto load = std::make_shared<Load>(service, options);
   std::vector<std::thread> threads;
   for (size_t number = 0; number < options.callers; ++number) {
     if (options.where == "blocking") {

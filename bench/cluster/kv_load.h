@@ -22,6 +22,6 @@ std::string key_of(uint64_t number);  // 12 bytes
 // One of kKeys, ready made: to format it would be a fifteenth of what the process of a put executes.
 const std::string& draw_key(Random& random);
 
-nlohmann::ordered_json run_kv_load(Replica& replica, const LoadOptions& options);
+nlohmann::ordered_json run_kv_load(Service& service, const LoadOptions& options);
 
 }  // namespace coordkit::bench

@@ -180,13 +180,13 @@ void from_json(const nlohmann::json& json, LoadOptions& options) {
   json.at("timeout_s").get_to(options.timeout_s);
 }
 
-nlohmann::ordered_json run_load(Replica& replica, const LoadOptions& options) {
-  if (options.kind == "sticky") return run_sticky_load(replica, options.callers, options.warmup_s, options.seconds);
-  if (options.kind == "renewals") return run_renewals_load(replica, options);
-  if (options.kind == "overload") return run_overload(replica, options);
-  if (kind_of(options.kind).suite == "watch") return run_watch_load(replica, options);
-  if (kind_of(options.kind).suite == "kv") return run_kv_load(replica, options);
-  absl::StatusOr<Session> session = replica.open_session({.ttl = 10s});
+nlohmann::ordered_json run_load(Service& service, const LoadOptions& options) {
+  if (options.kind == "sticky") return run_sticky_load(service, options.callers, options.warmup_s, options.seconds);
+  if (options.kind == "renewals") return run_renewals_load(service, options);
+  if (options.kind == "overload") return run_overload(service, options);
+  if (kind_of(options.kind).suite == "watch") return run_watch_load(service, options);
+  if (kind_of(options.kind).suite == "kv") return run_kv_load(service, options);
+  absl::StatusOr<Session> session = service.open_session({.ttl = 10s});
   if (!session.ok()) return {{"errors", 1}, {"first_error", session.status().ToString()}};
   const auto load = std::make_shared<Load>(*session, options);
   std::vector<std::thread> threads;

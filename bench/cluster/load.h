@@ -1,4 +1,4 @@
-// The loads, run inside one replica's process against that replica.
+// The loads, run inside one replica's process against that service.
 //
 //   lock      every caller acquires and releases its own lock; one cycle is both, one after the other: two durable commits
 //   unwaited  the same, but the release is only posted: a cycle is one acquire, which carries it: one durable commit
@@ -13,7 +13,8 @@
 //
 // Where the callers are: "embedded" drives all of them by callbacks of the async calls, on the engine's own thread, as an
 // event-driven service would; "blocking" gives each a thread that uses the blocking calls; "follower" is embedded in a replica
-// that does not lead. The others are in the leader's process.
+// that does not lead, "remote" in a process without a replica, whose gateway does not lead. The others are in the leader's
+// process.
 //
 // With a rate, operations of the kinds that can be paced are due on time, whatever is answered (load_loop.h); `callers` is how
 // many may be in progress at once.
@@ -59,7 +60,7 @@ std::vector<std::string> kinds_of(std::string_view suite);
 
 struct LoadOptions {
   std::string kind;
-  std::string where;  // embedded, blocking, follower
+  std::string where;  // embedded, blocking, follower, remote
   size_t callers = 1;
   double per_s = 0;  // that are due; 0: closed loops
   double warmup_s = 1;
@@ -76,6 +77,6 @@ void from_json(const nlohmann::json& json, LoadOptions& options);
 
 // cycles_per_s, the percentiles (report/percentiles.h), errors (failed calls; two holders at once) and, if there were any, the
 // first one.
-nlohmann::ordered_json run_load(Replica& replica, const LoadOptions& options);
+nlohmann::ordered_json run_load(Service& service, const LoadOptions& options);
 
 }  // namespace coordkit::bench

@@ -194,6 +194,7 @@ int run(int argc, char** argv) {
   }
   const std::string& command = arguments.command;
   if (command == "member") return run_member(arguments.member);
+  if (command == "remote") return run_remote(arguments.gateways);
   if (command == "failover-member") return run_failover_member(arguments.member);
   if (command == "grow-member") return run_grow_member(arguments.grown);
   if (command == "skeleton-leader") return skeleton::run_leader(arguments.bare);

@@ -21,7 +21,12 @@ void add_member(CLI::App& app, MemberOptions& member, const std::string& name, c
   role->add_option("--security", member.security);
   role->add_option("--certificates", member.certificates);
   role->add_option("--history", member.history);
+  role->add_option("--remotes", member.remotes);
   role->add_option("--election-timeout", member.election_timeout_ms);
+}
+
+void add_remote(CLI::App& app, std::vector<std::string>& gateways) {
+  app.add_subcommand("remote", "a process without a replica")->group("")->add_option("--gateways", gateways)->required();
 }
 
 void add_skeleton(CLI::App& app, skeleton::ReplicaArguments& arguments) {
@@ -84,9 +89,11 @@ CLI::App& add_suite(CLI::App& app, Arguments& arguments, const std::string& name
       ->capture_default_str();
   if (name != "doors") add_security(*suite, product);
   suite
-      ->add_option("--where", product.where,
-                   "embedded: callbacks in the leader's process; blocking: threads there; follower: callbacks in another")
-      ->check(CLI::IsMember({"embedded", "blocking", "follower"}))
+      ->add_option(
+          "--where", product.where,
+          "embedded: callbacks in the leader's process; blocking: threads there; follower: callbacks in another; remote: "
+          "callbacks in a process without a replica")
+      ->check(CLI::IsMember({"embedded", "blocking", "follower", "remote"}))
       ->capture_default_str();
   add_place(*suite, arguments);
   return *suite;
@@ -252,6 +259,7 @@ void add_commands(CLI::App& app, Arguments& arguments) {
   add_reports(app, arguments);
   add_grow_member(app, arguments.grown);
   add_member(app, arguments.member, "member", "one replica");
+  add_remote(app, arguments.gateways);
   add_member(app, arguments.member, "failover-member", "one replica of failover");
   add_skeleton(app, arguments.bare);
 }

@@ -35,6 +35,7 @@ struct Arguments {
   bool allow_memory = false;
 
   MemberOptions member;
+  std::vector<std::string> gateways;  // of a remote
   GrowMemberOptions grown;
   skeleton::ReplicaArguments bare;
 };

@@ -34,7 +34,7 @@ constexpr double kRecovered = 0.9;
 // Callers with one put in progress each, of the same kind as those of the flood, and how many were done so far.
 class Callers : public std::enable_shared_from_this<Callers> {
  public:
-  Callers(Replica& replica, size_t count) : kv_(replica), running_(count) {}
+  Callers(Service& service, size_t count) : kv_(service), running_(count) {}
 
   void start() {
     std::vector<PutOperation> first(running_);
@@ -78,8 +78,8 @@ double p99_between(const WaitTimes& before, const WaitTimes& after) {
 
 class Overload {
  public:
-  Overload(Replica& replica, const LoadOptions& options)
-      : replica_(replica), options_(options), sessions_(std::make_shared<Sessions>(replica, options.sessions, kSessionTtl)) {}
+  Overload(Service& service, const LoadOptions& options)
+      : service_(service), options_(options), sessions_(std::make_shared<Sessions>(service, options.sessions, kSessionTtl)) {}
 
   ordered_json run() {
     if (const absl::Status opened = sessions_->open(); !opened.ok()) return {{"errors", 1}, {"first_error", opened.ToString()}};
@@ -114,7 +114,7 @@ class Overload {
   }
 
   double rate_of(size_t callers) {
-    const auto load = std::make_shared<Callers>(replica_, callers);
+    const auto load = std::make_shared<Callers>(service_, callers);
     load->start();
     std::this_thread::sleep_for(1s);
     const uint64_t before = load->done();
@@ -125,7 +125,7 @@ class Overload {
   }
 
   void offer() {
-    Kv kv(replica_);
+    Kv kv(service_);
     const Flood flood{best_ * options_.times, options_.seconds};
     const ProposeOptions options{.timeout = std::chrono::ceil<Duration>(Seconds(options_.timeout_s))};
     uint64_t done_before = 0, worst = UINT64_MAX;
@@ -135,7 +135,7 @@ class Overload {
           const uint64_t done = answers_.done();
           worst = std::min(worst, done - std::exchange(done_before, done));
           peak_mib_ = std::max(peak_mib_, support::memory_of(getpid()).anonymous);
-          if (const absl::StatusOr<Metrics> seen = replica_.metrics(); seen.ok()) look(*seen);
+          if (const absl::StatusOr<Metrics> seen = service_.metrics(); seen.ok()) look(*seen);
         });
     ended_ = Clock::now();
     const double goodput = static_cast<double>(answers_.done()) / made.took_s;
@@ -163,7 +163,7 @@ class Overload {
   }
 
   void recover() {
-    const auto load = std::make_shared<Callers>(replica_, callers_);
+    const auto load = std::make_shared<Callers>(service_, callers_);
     load->start();
     double recovered = -1;
     uint64_t before = 0;
@@ -180,11 +180,11 @@ class Overload {
   }
 
   WaitTimes renewals() const {
-    const absl::StatusOr<Metrics> metrics = replica_.metrics();
+    const absl::StatusOr<Metrics> metrics = service_.metrics();
     return metrics.ok() ? metrics->renewals.answered : WaitTimes();
   }
 
-  Replica& replica_;
+  Service& service_;
   const LoadOptions options_;
   const std::shared_ptr<Sessions> sessions_;
   double best_ = 0, best_beside_ = 0;
@@ -197,6 +197,6 @@ class Overload {
 
 }  // namespace
 
-ordered_json run_overload(Replica& replica, const LoadOptions& options) { return Overload(replica, options).run(); }
+ordered_json run_overload(Service& service, const LoadOptions& options) { return Overload(service, options).run(); }
 
 }  // namespace coordkit::bench

@@ -24,6 +24,6 @@
 namespace coordkit::bench {
 
 // Uses these options: sessions, times, seconds, timeout_s.
-nlohmann::ordered_json run_overload(Replica& replica, const LoadOptions& options);
+nlohmann::ordered_json run_overload(Service& service, const LoadOptions& options);
 
 }  // namespace coordkit::bench

@@ -32,6 +32,7 @@ absl::StatusOr<std::unique_ptr<Replica>> open_member(const std::string& cluster,
     wanted.security = PlainText{};
   }
   if (options.election_timeout_ms != 0) wanted.election_timeout = std::chrono::milliseconds(options.election_timeout_ms);
+  if (!options.remotes.empty()) wanted.remotes = {.listen = options.remotes, .security = PlainText{}};
   wanted.compaction.revisions = options.history;
   wanted.on_event = log_to_stderr(Severity::Warning);  // what disturbs a measurement
   wanted.on_leadership = [](const raft::Leadership& now) {
@@ -45,8 +46,8 @@ absl::StatusOr<std::unique_ptr<Replica>> open_member(const std::string& cluster,
   return replica;
 }
 
-Metrics metrics_of(const Replica& replica) {
-  absl::StatusOr<Metrics> metrics = replica.metrics();
+Metrics metrics_of(const Service& service) {
+  absl::StatusOr<Metrics> metrics = service.metrics();
   if (!metrics.ok()) throw std::runtime_error(metrics.status().ToString());
   return *std::move(metrics);
 }

@@ -18,6 +18,6 @@ int fail(const absl::Status& status);  // prints the error; returns the exit sta
 // it halts.
 absl::StatusOr<std::unique_ptr<Replica>> open_member(const std::string& cluster, const MemberOptions& options);
 
-Metrics metrics_of(const Replica& replica);  // throws std::runtime_error: it has halted
+Metrics metrics_of(const Service& service);  // throws std::runtime_error: it has halted
 
 }  // namespace coordkit::bench

@@ -14,13 +14,13 @@ constexpr Duration kShortTtl = std::chrono::milliseconds(250);
 
 }  // namespace
 
-nlohmann::ordered_json run_renewals_load(Replica& replica, const LoadOptions& options) {
-  const auto sessions = std::make_shared<Sessions>(replica, options.callers, kShortTtl);
+nlohmann::ordered_json run_renewals_load(Service& service, const LoadOptions& options) {
+  const auto sessions = std::make_shared<Sessions>(service, options.callers, kShortTtl);
   if (const absl::Status opened = sessions->open(); !opened.ok()) return {{"errors", 1}, {"first_error", opened.ToString()}};
   std::this_thread::sleep_for(Seconds(options.warmup_s));
-  const uint64_t before = metrics_of(replica).renewals.answered.count();
+  const uint64_t before = metrics_of(service).renewals.answered.count();
   std::this_thread::sleep_for(Seconds(options.seconds));
-  const WaitTimes answered = metrics_of(replica).renewals.answered;
+  const WaitTimes answered = metrics_of(service).renewals.answered;
   const auto confirmed = static_cast<double>((answered.count() - before) * options.callers);
   const auto micros = [&](unsigned percent) {
     return std::chrono::duration<double, std::micro>(answered.percentile(percent)).count();

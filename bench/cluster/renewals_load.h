@@ -10,6 +10,6 @@
 namespace coordkit::bench {
 
 // cycles_per_s, errors (sessions that were lost) and, from the send of a message to its answer, p50_us, p99_us.
-nlohmann::ordered_json run_renewals_load(Replica& replica, const LoadOptions& options);
+nlohmann::ordered_json run_renewals_load(Service& service, const LoadOptions& options);
 
 }  // namespace coordkit::bench

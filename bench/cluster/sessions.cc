@@ -37,7 +37,7 @@ void Sessions::open_next() {
     one = &all_.emplace_back();
     number = all_.size();
   }
-  replica_.open_session_async({.ttl = ttl_}, [self = shared_from_this(), number, one](absl::StatusOr<Session> session) {
+  service_.open_session_async({.ttl = ttl_}, [self = shared_from_this(), number, one](absl::StatusOr<Session> session) {
     self->opened(number, one, std::move(session));
   });
 }

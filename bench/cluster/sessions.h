@@ -17,7 +17,7 @@ std::string lock_name_of(uint64_t number);  // 16 digits; at most 10^16 - 1
 
 class Sessions : public std::enable_shared_from_this<Sessions> {
  public:
-  Sessions(Replica& replica, uint64_t count, Duration ttl) : replica_(replica), ttl_(ttl), count_(count) {}
+  Sessions(Service& service, uint64_t count, Duration ttl) : service_(service), ttl_(ttl), count_(count) {}
 
   // Blocks until all are open. The first failure ends it.
   absl::Status open();
@@ -33,7 +33,7 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
   void granted(One* one, absl::StatusOr<Grant> grant);
   void failed(const absl::Status& why);
 
-  Replica& replica_;
+  Service& service_;
   const Duration ttl_;
   const uint64_t count_;
   mutable std::mutex mutex_;  // guards the members below

@@ -66,8 +66,8 @@ class StickyLoad {
 
 }  // namespace
 
-nlohmann::ordered_json run_sticky_load(Replica& replica, size_t callers, double warmup_s, double seconds) {
-  absl::StatusOr<Session> session = replica.open_session({.ttl = 10s});
+nlohmann::ordered_json run_sticky_load(Service& service, size_t callers, double warmup_s, double seconds) {
+  absl::StatusOr<Session> session = service.open_session({.ttl = 10s});
   if (!session.ok()) return {{"errors", 1}, {"first_error", session.status().ToString()}};
   StickyLoad load(*session, Window::after(Seconds(warmup_s), Seconds(seconds)));
   std::vector<std::thread> threads;

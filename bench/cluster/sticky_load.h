@@ -11,6 +11,6 @@ namespace coordkit::bench {
 
 // cycles_per_s, p50_us, p99_us, p999_us (of the means of a thousand cycles, because one is as short as reading the clock),
 // errors and, if there were any, the first one.
-nlohmann::ordered_json run_sticky_load(Replica& replica, size_t callers, double warmup_s, double seconds);
+nlohmann::ordered_json run_sticky_load(Service& service, size_t callers, double warmup_s, double seconds);
 
 }  // namespace coordkit::bench

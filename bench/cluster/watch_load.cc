@@ -20,15 +20,15 @@ constexpr std::string_view kPrefix = "key-";
 
 class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
  public:
-  WatchLoad(Replica& replica, const LoadOptions& options)
-      : kv_(replica), options_(options), started_(options.callers), undelivered_(4 * options.callers) {
+  WatchLoad(Service& service, const LoadOptions& options)
+      : kv_(service), options_(options), started_(options.callers), undelivered_(4 * options.callers) {
     for (Undelivered& change : undelivered_) change.left = options.watchers + 1;
   }
 
-  void watch(const Replica& replica) {
+  void watch(const Service& service) {
     watches_.reserve(options_.watchers);
     for (size_t i = 0; i < options_.watchers; ++i) {
-      watches_.emplace_back(replica, WatchOptions::prefix(std::string(kPrefix)),
+      watches_.emplace_back(service, WatchOptions::prefix(std::string(kPrefix)),
                             [self = shared_from_this()](const WatchBatch& batch) { self->received(batch); });
     }
   }
@@ -99,9 +99,9 @@ class WatchLoad : public std::enable_shared_from_this<WatchLoad> {
 
 }  // namespace
 
-nlohmann::ordered_json run_watch_load(Replica& replica, const LoadOptions& options) {
-  const auto load = std::make_shared<WatchLoad>(replica, options);
-  load->watch(replica);
+nlohmann::ordered_json run_watch_load(Service& service, const LoadOptions& options) {
+  const auto load = std::make_shared<WatchLoad>(service, options);
+  load->watch(service);
   const TimePoint deadline = Clock::now() + std::chrono::seconds(10);
   while (!load->all_stand() && Clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   nlohmann::ordered_json result{{"errors", 1}, {"first_error", "the watches are not open"}};

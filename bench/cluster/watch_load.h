@@ -8,6 +8,6 @@
 
 namespace coordkit::bench {
 
-nlohmann::ordered_json run_watch_load(Replica& replica, const LoadOptions& options);
+nlohmann::ordered_json run_watch_load(Service& service, const LoadOptions& options);
 
 }  // namespace coordkit::bench

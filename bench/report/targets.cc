@@ -59,6 +59,16 @@ void add_locks(std::vector<Target>& rows) {
                          ours("lock", 64), 1.3, 1.8));
   rows.push_back(against("follower", "64 callers in a follower's process vs in the leader's", ours("lock", 64, "follower"),
                          ours("lock", 64), 0.70, 0.85));
+  rows.push_back(against("remote", "64 callers in a process without a replica vs in a follower's", ours("lock", 64, "remote"),
+                         ours("lock", 64, "follower"), 0.70, 0.90));
+  rows.push_back({.group = "remote",
+                  .name = "cycle p50, 1 caller without a replica, vs a follower's",
+                  .ours = median_us(ours("lock", 1, "remote")),
+                  .against = median_us(ours("lock", 1, "follower")),
+                  .better = kLess,
+                  .floor = 1.5,
+                  .aim = 1.2,
+                  .unit = "us"});
   rows.push_back({.group = "handoff",
                   .name = "hand-over p50, 2 callers, vs the skeleton",
                   .ours = median_us(ours("handoff", 2)),
@@ -71,6 +81,8 @@ void add_locks(std::vector<Target>& rows) {
 
 void add_peers(std::vector<Target>& rows) {
   rows.push_back(against("peers", "cycles, 64 callers, vs etcd", ours("lock", 64), client_of("etcd", "lock", 64), 20, 35));
+  rows.push_back(against("peers", "cycles, 64 callers without a replica, vs etcd", ours("lock", 64, "remote"),
+                         client_of("etcd", "lock", 64), 15, 25));
   rows.push_back(
       against("peers", "cycles, 64 callers, vs ZooKeeper", ours("lock", 64), client_of("zookeeper", "lock", 64), 22, 38));
   rows.push_back(

@@ -22,7 +22,9 @@
 #include "coordkit/objects/latch.h"          // IWYU pragma: export
 #include "coordkit/objects/registry.h"       // IWYU pragma: export
 #include "coordkit/objects/semaphore.h"      // IWYU pragma: export
+#include "coordkit/remote.h"                 // IWYU pragma: export
 #include "coordkit/replica.h"                // IWYU pragma: export
+#include "coordkit/service.h"                // IWYU pragma: export
 #include "coordkit/session.h"                // IWYU pragma: export
 #include "coordkit/sessions/kept_session.h"  // IWYU pragma: export
 #include "coordkit/sessions/resumed.h"       // IWYU pragma: export

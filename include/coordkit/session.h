@@ -34,7 +34,7 @@ class Session;
 
 inline constexpr Duration kForever = (Duration::max)();  // no timeout
 
-// Options of Replica::open_session().
+// Options of Service::open_session().
 struct SessionOptions {
   // How long after the last renewal others may get what it held. Raised to 50 ms.
   Duration ttl = std::chrono::seconds(5);
@@ -50,7 +50,7 @@ struct SessionOptions {
   Duration give_up = {};
 };
 
-// Options of Replica::resume_session().
+// Options of Service::resume_session().
 struct ResumeSessionOptions {
   Duration timeout = std::chrono::seconds(10);           // of the call
   absl::AnyInvocable<void(SessionPhase)> on_phase = {};  // the first is Jeopardy; its end: as in
@@ -97,7 +97,8 @@ struct LockOptions {
   // locks are kept. For locks that mostly one node uses.
   // Exclusive, not reentrant (kInvalidArgument). An owner of this session that wants it in another
   // way takes it from the session too. While the session is in jeopardy nothing is granted here.
-  // Others see the value and the owner of the acquire that the log granted. docs/semantics.md S-58.
+  // Others see the value and the owner of the acquire that the log granted. A process without a
+  // replica ignores the option. docs/semantics.md S-58.
   bool sticky = false;
   std::stop_token stop = {};  // stopping it cancels the acquire, as AsyncCall::cancel() does
 };
@@ -166,7 +167,7 @@ class Grant {
 
  private:
   friend class Session;
-  friend class Replica;
+  friend class Service;
   friend struct HandleAccess;
   friend Fence fenced_by(const Grant& grant);
   Grant(Session session, HoldRef hold);
@@ -206,7 +207,7 @@ class Session {
   // session.
   std::stop_token lost() const;
   std::string metadata() const;  // as given to SessionOptions
-  // The secret that Replica::resume_session() demands: keep it, with id(), where only this service
+  // The secret that Service::resume_session() demands: keep it, with id(), where only this service
   // can read it. A session is closed with its last handle. A session that is to outlive its process
   // must still exist when the replica is closed.
   std::string secret() const;
@@ -242,7 +243,7 @@ class Session {
  private:
   friend class Grant;
   friend struct HandleAccess;
-  friend class Replica;
+  friend class Service;
   friend class Mutex;
   friend class SharedMutex;
   HoldRef acquire_here(std::string_view name, const LockOptions& options) const;

@@ -70,7 +70,7 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   requests.turned(effects);
   for (const Completion& completion : effects.completions) {
     if (const auto acquire = requests.complete(completion, now)) locks.acquires().complete(acquire, completion, now);
-    if (const auto resumed = sessions.take_resumed()) adopt(*resumed);
+    if (auto resumed = sessions.take_resumed()) adopt(*std::move(resumed));
   }
   if (cut_off(effects)) sessions.lose_all(SessionEvent::Ended);
   if (effects.restored) observations.observers().skipped(effects.restored->index);
@@ -92,14 +92,12 @@ void Client::Impl::after_turn(Now now, const EngineEffects& effects) {
   if (!calls.stopped()) gaps_.promise(client::later(now.leading, next_turn(now)));
 }
 
-// The session is in the table since this very completion, and this replica's state is at least that of the resume.
-void Client::Impl::adopt(const client::Sessions::Resumed& resumed) {
+// The session is in the table since this very completion.
+void Client::Impl::adopt(client::Sessions::Resumed resumed) {
   client::Session& session = *sessions.table().find(resumed.session);
   ResumedSession found{.session = resumed.session};
-  if (const machine::Reads* const state = requests.reads()) {
-    found.holds = locks.adopt(session, *state);
-    objects.adopt(session, *state, found);
-  }
+  found.holds = locks.adopt(session, resumed.belongings.locks);
+  objects.adopt(session, std::move(resumed.belongings.objects), found);
   calls.answer<ResumedSession>(resumed.call, std::move(found));
 }
 

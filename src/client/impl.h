@@ -48,7 +48,7 @@ class COORDKIT_HIDDEN Client::Impl {
 
  private:
   void notice_gap(Now now);
-  void adopt(const client::Sessions::Resumed& resumed);
+  void adopt(client::Sessions::Resumed resumed);
   void take(const MachineEvent& event);
 
   client::TurnGaps gaps_;

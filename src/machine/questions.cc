@@ -257,6 +257,8 @@ absl::StatusOr<std::string> encoded_answer(const Reads& state, const Question& q
       question);
 }
 
+std::string encode_answer(Changes answer) { return bytes_of(std::move(answer)); }
+
 template <typename Q>
 absl::StatusOr<typename Q::Answer> decode_answer(std::string_view bytes) {
   typename Q::Answer answer{};

@@ -187,6 +187,8 @@ absl::StatusOr<Question> decode_question(std::string_view bytes);  // kInvalidAr
 // Asks the state and encodes the answer. Unsupported: the question is of no known kind. LimitExceeded: a transaction that looks
 // at more keys than one command may.
 absl::StatusOr<std::string> encoded_answer(const Reads& state, const Question& question);
+// The same bytes, of an answer that was read before.
+std::string encode_answer(Changes answer);
 // kDataLoss: malformed.
 template <typename Q>
 absl::StatusOr<typename Q::Answer> decode_answer(std::string_view bytes);

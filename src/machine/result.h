@@ -103,14 +103,17 @@ std::string encode(const Result& result);
 void encode(const Result& result, std::string& bytes);         // replaces the contents of `bytes`, keeping its capacity
 absl::StatusOr<Result> decode_result(std::string_view bytes);  // kDataLoss: malformed
 
+// Events of a session name the node of its process, for gateways, which pass events on (docs/decisions/0052).
+
 // Announced to every replica in the apply that ended the session.
 struct SessionEnded {
   enum class Reason : uint8_t { Closed = 1, Expired = 2, Killed = 3 };
   SessionId session;
   Reason reason = Reason::Closed;
+  ReplicaId node;  // whose it was; zero in bytes of an older version
   static constexpr uint32_t kField = 1;
   void make_blank() { reason = Reason::Expired; }
-  static constexpr auto fields() { return std::tuple(&SessionEnded::session, &SessionEnded::reason); }
+  static constexpr auto fields() { return std::tuple(&SessionEnded::session, &SessionEnded::reason, &SessionEnded::node); }
   friend bool operator==(const SessionEnded&, const SessionEnded&) = default;
 };
 
@@ -120,10 +123,11 @@ struct SessionResumed {
   ReplicaId node;
   BootCounter boot;
   uint64_t incarnation = 0;
+  ReplicaId previous;  // the node of the previous process
   static constexpr uint32_t kField = 10;
   static constexpr auto fields() {
     using S = SessionResumed;
-    return std::tuple(&S::session, &S::node, &S::boot, &S::incarnation);
+    return std::tuple(&S::session, &S::node, &S::boot, &S::incarnation, &S::previous);
   }
   friend bool operator==(const SessionResumed&, const SessionResumed&) = default;
 };
@@ -131,8 +135,9 @@ struct SessionResumed {
 // Announced in the apply that marked the session: it is no longer renewed and ends a TTL later (S-57).
 struct SessionEnding {
   SessionId session;
+  ReplicaId node;  // whose it is
   static constexpr uint32_t kField = 11;
-  static constexpr auto fields() { return std::tuple(&SessionEnding::session); }
+  static constexpr auto fields() { return std::tuple(&SessionEnding::session, &SessionEnding::node); }
   friend bool operator==(const SessionEnding&, const SessionEnding&) = default;
 };
 

@@ -8,9 +8,25 @@
 #include "engine/apply/log_command.h"
 #include "machine/command.h"
 #include "machine/objects/object_views.h"
+#include "machine/questions.h"
 #include "machine/result.h"
 
 namespace coordkit::remote {
+
+// Zero: remotes should look for another gateway. A replica that has stopped may still remember a leader.
+ReplicaId Gateway::leader_of(const Engine& engine) {
+  switch (engine.status().state) {
+    case ReplicaState::Ready:
+    case ReplicaState::Learner:
+    case ReplicaState::CatchingUp: return engine.leadership().leader;
+    default: return {};
+  }
+}
+namespace {
+
+constexpr Duration kWaitsMax = std::chrono::minutes(1);  // of a question
+
+}  // namespace
 
 // ---- reports of the transport
 
@@ -27,8 +43,11 @@ void Gateway::unlinked(ReplicaId remote) {
     engine_.post(Forget{ticket});
   }
   for (const auto& subject : found->second.interests) watch_subject(subject, remote, false);
+  waiting_.withdraw_all(remote);
+  ahead_.erase(remote);
   touched_.erase(remote);
   unregistered_.erase(remote);
+  commands_.gone(remote);
   links_.erase(found);
 }
 
@@ -47,9 +66,9 @@ void Gateway::received(ReplicaId remote, std::string_view frame, Now now) {
     Link& link;
     Now now;
     void operator()(Arrival& m) { gateway.take(remote, link, m); }
-    void operator()(Commands& m) { gateway.take(link, m); }
+    void operator()(Commands& m) { gateway.take(link, m, now); }
     void operator()(Question& m) { gateway.take(remote, link, m, now); }
-    void operator()(Withdrawal& m) { gateway.take(link, m); }
+    void operator()(Withdrawal& m) { gateway.take(remote, link, m); }
     void operator()(Interest& m) { gateway.take(link, m); }
     void operator()(Renewal& m) { gateway.take(remote, link, m, now); }
   };
@@ -66,8 +85,19 @@ void Gateway::take(ReplicaId remote, Link& link, Arrival& message) {
   }
   link.origin = message.origin;
   link.arrived = true;
+  link.served = false;
+  link.seen = message.seen;
+  link.queued = std::move(message.queued);
+  waiting_.withdraw_all(remote);  // it asks them again
+  serve(remote, link);
+}
+
+void Gateway::serve(ReplicaId remote, Link& link) {
+  if (engine_.applied() < link.seen) return static_cast<void>(ahead_.insert(remote));
+  ahead_.erase(remote);
+  link.served = true;
   start_over(remote, link);
-  answer_awaited(remote, link, message.queued);
+  answer_awaited(remote, link, std::exchange(link.queued, {}));
 }
 
 // From here on nothing is missing.
@@ -103,38 +133,39 @@ void Gateway::answer_awaited(ReplicaId remote, Link& link, const std::vector<Awa
   }
 }
 
-void Gateway::take(Link& link, Commands& message) {
+void Gateway::take(Link& link, Commands& message, Now now) {
   for (SharedBytes& payload : message.payloads) {
-    if (acceptable(link, payload.view())) relayed_.push_back(std::move(payload));
+    const std::optional<RequestId> id = accepted(link, payload.view());
+    if (id && !commands_.add({std::move(payload), *id}, now.lagging)) ++counters_.beyond;
   }
 }
 
-// Whether the bytes may become an entry: apply trusts what is committed.
-bool Gateway::acceptable(const Link& link, std::string_view payload) {
+std::optional<RequestId> Gateway::accepted(const Link& link, std::string_view payload) {
   const absl::StatusOr<engine::LogCommand> command = engine::decode_command(payload);
   const auto foreign = [this](bool it_is) {
     counters_.foreign += it_is ? 1 : 0;
     return it_is;
   };
-  if (!command.ok()) return ++counters_.malformed, false;
+  if (!command.ok()) return ++counters_.malformed, std::nullopt;
   if (const auto* registration = std::get_if<engine::RegisterOrigin>(&*command)) {
-    return !foreign(registration->origin != link.origin);
+    if (foreign(registration->origin != link.origin)) return std::nullopt;
+    return RequestId{link.origin, Sequence()};
   }
   const auto* request = std::get_if<engine::Request>(&*command);
-  if (request == nullptr || foreign(request->id.origin != link.origin)) return false;
+  if (request == nullptr || foreign(request->id.origin != link.origin)) return std::nullopt;
   const bool hosted = engine_.machine(request->machine) && (!request->guard || engine_.machine(request->guard->machine));
-  bool valid = hosted && request->payload.size() <= options_.request_bytes_max;
+  bool valid = hosted && request->payload.size() <= options_.request_bytes_max && request->id.sequence;
   if (valid && request->machine == kCoordination) {
     const absl::StatusOr<machine::Request> body = machine::decode_request(request->payload);
     valid = body.ok() && machine::validate(*body) == machine::ResultCode::Ok;
   }
-  counters_.invalid += valid ? 0 : 1;
-  return valid;
+  if (!valid) return ++counters_.invalid, std::nullopt;
+  return request->id;
 }
 
 void Gateway::take(ReplicaId remote, Link& link, Question& message, Now now) {
   const auto refuse = [&](absl::Status why) { send(remote, link, Told{.id = message.id, .status = std::move(why)}); };
-  if (link.questions.contains(message.id)) return;  // its answer comes
+  if (link.questions.contains(message.id) || waits(remote, link, message, now)) return;  // its answer comes
   if (link.questions.size() >= options_.questions_max) {
     ++counters_.beyond;
     return refuse(make_error(Reason::TooManyRequests, "this gateway answers so many questions of one remote at a time; wait"));
@@ -151,7 +182,31 @@ void Gateway::take(ReplicaId remote, Link& link, Question& message, Now now) {
                    .deadline = now.lagging + std::clamp(message.time_left, Duration::zero(), Duration(std::chrono::hours(1)))});
 }
 
-void Gateway::take(Link& link, const Withdrawal& message) {
+// Whether it is one of history that waits for a change. Those do not count as under way.
+bool Gateway::waits(ReplicaId remote, Link& link, const Question& message, Now now) {
+  const WaitingReads::Asker asker{remote, message.id};
+  if (waiting_.has(asker)) return true;
+  if (message.waits <= Duration::zero() || message.machine != kCoordination || message.consistency != Consistency::Local) {
+    return false;
+  }
+  const StateMachine* const machine = engine_.machine(kCoordination);
+  if (engine_.core() == nullptr || machine == nullptr || machine->reads() == nullptr) return false;
+  const absl::StatusOr<machine::Question> question = machine::decode_question(message.question);
+  const auto* const changes = question.ok() ? std::get_if<machine::ChangesOf>(&*question) : nullptr;
+  if (changes == nullptr) return false;
+  if (waiting_.of(remote) >= options_.waiting_max) {
+    ++counters_.waiting;
+    const absl::Status why =
+        make_error(Reason::TooManyRequests, "so many questions of one remote wait for changes here; end some of its watches");
+    send(remote, link, Told{.id = message.id, .status = why});
+    return true;
+  }
+  waiting_.add(asker, changes->place, message.at_least, now.lagging + std::min(message.waits, kWaitsMax));
+  return true;
+}
+
+void Gateway::take(ReplicaId remote, Link& link, const Withdrawal& message) {
+  waiting_.withdraw({remote, message.id});
   const auto found = link.questions.find(message.id);
   if (found == link.questions.end()) return;
   engine_.post(Forget{found->second});
@@ -160,7 +215,9 @@ void Gateway::take(Link& link, const Withdrawal& message) {
 }
 
 void Gateway::take(Link& link, Interest& message) {
-  if (engine_.machine(message.machine) == nullptr) return static_cast<void>(++counters_.invalid);
+  const bool sensible = engine_.machine(message.machine) != nullptr && message.subject.size() <= options_.subject_bytes_max;
+  if (!sensible) return static_cast<void>(++counters_.invalid);
+  if (message.wanted && link.interests.size() >= options_.interests_max) return static_cast<void>(++counters_.beyond);
   std::pair subject(message.machine, std::move(message.subject));
   const bool changed = message.wanted ? link.interests.insert(subject).second : link.interests.erase(subject) != 0;
   if (changed) watch_subject(subject, link.origin.replica, message.wanted);
@@ -203,34 +260,46 @@ void Gateway::pass_on(const RenewReply& reply) {
 // ---- the loop
 
 void Gateway::before_turn(Now now) {
-  if (!relayed_.empty()) engine_.post(Relay{std::exchange(relayed_, {})});
+  if (commands_.any()) engine_.post(Relay{commands_.take()});
   if (renewals_.due() <= now.lagging) engine_.post(Renew{renewals_.take()});
 }
 
 void Gateway::after_turn(Now now, const EngineEffects& effects) {
   for (const Completion& completion : effects.completions) pass_on(completion);
-  for (const RemoteAnswer& answer : effects.remote_answers) {
-    const auto found = links_.find(answer.request.origin.replica);
-    if (found == links_.end() || found->second.origin != answer.request.origin) continue;
-    found->second.answers.push_back(answer);
-    touched_.insert(found->first);
-  }
+  for (const RemoteAnswer& answer : effects.remote_answers) pass_on(answer);
   for (const MachineEvent& event : effects.events) pass_on(event);
   for (const RenewReply& reply : effects.renewals) pass_on(reply);
+  if (effects.leadership || effects.restored) commands_.leader_changed();
+  for (const ReplicaId remote : absl::btree_set<ReplicaId>(ahead_)) serve(remote, links_.find(remote)->second);
   if (effects.restored) {  // entries were skipped, with answers and events
     for (auto& [remote, link] : links_) {
-      if (link.arrived) start_over(remote, link);
+      if (link.served) start_over(remote, link);
     }
   }
-  const uint64_t level = std::exchange(level_, engine_.feature_level());
-  if (effects.leadership || level != level_ || now.lagging >= all_due_) {
-    all_due_ = now.lagging + options_.standing_every;
+  serve_waiting(now, effects);
+  const News before = told_;
+  const bool due = now.lagging >= told_.due;
+  told_.level = engine_.feature_level();
+  if (due || !told_.leader || effects.leadership || effects.halted) told_.leader = leader_of(engine_);
+  if (due || before.leader != told_.leader || before.level != told_.level) {
+    told_.due = now.lagging + options_.standing_every;
     for (auto& [remote, link] : links_) flush(remote, link);
   } else {
     touched_.insert(unregistered_.begin(), unregistered_.end());
     for (const ReplicaId remote : touched_) flush(remote, links_.find(remote)->second);
   }
   touched_.clear();
+}
+
+void Gateway::serve_waiting(Now now, const EngineEffects& effects) {
+  if (effects.restored) waiting_.restored();
+  const StateMachine* const machine = engine_.machine(kCoordination);
+  // After a halt the state may include half a step.
+  if (effects.halted || engine_.core() == nullptr || machine == nullptr || machine->reads() == nullptr) return;
+  for (const WaitingReads::Answer& answer : waiting_.serve(*machine->reads(), engine_.applied(), now.lagging)) {
+    Link& link = links_.find(answer.to.remote)->second;
+    send(answer.to.remote, link, Told{.id = answer.to.id, .status = {}, .bytes = answer.bytes, .index = engine_.applied()});
+  }
 }
 
 void Gateway::pass_on(const Completion& completion) {
@@ -248,6 +317,28 @@ void Gateway::pass_on(const Completion& completion) {
             .age = completion.age});
 }
 
+void Gateway::pass_on(const RemoteAnswer& answer) {
+  const auto found = links_.find(answer.request.origin.replica);
+  if (found == links_.end() || found->second.origin != answer.request.origin) return;
+  commands_.answered(answer.request);
+  if (!found->second.served) return;
+  found->second.answers.push_back(answer);
+  touched_.insert(found->first);
+}
+
+namespace {
+
+// The process that a report about a session concerns; zero: none that is told here. A remote keeps no lock as sticky, so it is
+// never asked for one.
+ReplicaId concerned(const machine::Event& event) {
+  if (const auto* ended = std::get_if<machine::SessionEnded>(&event)) return ended->node;
+  if (const auto* ending = std::get_if<machine::SessionEnding>(&event)) return ending->node;
+  if (const auto* resumed = std::get_if<machine::SessionResumed>(&event)) return resumed->previous;
+  return {};
+}
+
+}  // namespace
+
 void Gateway::pass_on(const MachineEvent& event) {
   if (event.machine != kCoordination) return;
   const absl::StatusOr<machine::Event> decoded = machine::decode_event(event.bytes);
@@ -255,23 +346,23 @@ void Gateway::pass_on(const MachineEvent& event) {
   if (const auto* change = std::get_if<coordination::Change>(&*decoded)) {
     const auto watchers = watched_.find({event.machine, machine::subject_of(change->kind, change->name)});
     if (watchers == watched_.end()) return;
-    for (const ReplicaId remote : watchers->second) {
-      links_.find(remote)->second.events.push_back(event);
-      touched_.insert(remote);
-    }
-    return;
+    for (const ReplicaId remote : watchers->second) pass_on_to(remote, event);
+  } else {
+    pass_on_to(concerned(*decoded), event);
   }
-  for (auto& [remote, link] : links_) {
-    if (!link.arrived) continue;
-    link.events.push_back(event);
-    touched_.insert(remote);
-  }
+}
+
+void Gateway::pass_on_to(ReplicaId remote, const MachineEvent& event) {
+  const auto found = links_.find(remote);
+  if (found == links_.end() || !found->second.served) return;
+  found->second.events.push_back(event);
+  touched_.insert(remote);
 }
 
 // Answers and events up to `applied` go first. All remotes learn `applied` every GatewayOptions::standing_every, also those
 // without an answer or an event.
 void Gateway::flush(ReplicaId remote, Link& link) {
-  if (!link.arrived) return;
+  if (!link.served) return;
   if (!link.answers.empty()) send(remote, link, Answers{0, std::exchange(link.answers, {})});
   if (!link.events.empty()) send(remote, link, Happened{0, std::exchange(link.events, {})});
   const Standing standing = standing_of(link);
@@ -290,14 +381,14 @@ void Gateway::tell(ReplicaId remote, Link& link, const Standing& standing) {
 Standing Gateway::standing_of(const Link& link) const {
   return {.applied = engine_.applied(),
           .feature_level = engine_.feature_level(),
-          .leader = engine_.leadership().leader,
+          .leader = told_.leader,
           .registered = engine_.knows(link.origin)};
 }
 
 Duration Gateway::next_turn(Now now) const {
-  if (!relayed_.empty() || !frames_.empty()) return Duration::zero();
-  Duration next = Duration::max();
-  if (renewals_.any()) next = std::max(renewals_.due() - now.lagging, Duration::zero());
+  if (commands_.any() || !frames_.empty() || waiting_.ready(engine_.applied())) return Duration::zero();
+  const LaggingTime due = std::min(renewals_.due(), waiting_.next_limit());
+  Duration next = due == LaggingTime::max() ? Duration::max() : std::max(due - now.lagging, Duration::zero());
   if (!links_.empty()) next = std::min(next, options_.standing_every);
   return next;
 }

@@ -36,6 +36,7 @@ void describe(Io& io, Describes<Arrival> auto& m) {
   io.number(4, m.origin.boot);
   io.number(5, m.rate_error_ppm);
   io.repeated(6, m.queued, kQueuedMax);
+  io.number(7, m.seen);
 }
 template <typename Io>
 void describe(Io& io, Describes<Commands> auto& m) {
@@ -49,6 +50,7 @@ void describe(Io& io, Describes<Question> auto& m) {
   io.number(4, m.at_least);
   io.signed_number(5, m.time_left);
   io.bytes(6, m.question);
+  io.signed_number(7, m.waits);
 }
 template <typename Io>
 void describe(Io& io, Describes<Withdrawal> auto& m) {

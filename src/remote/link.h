@@ -37,6 +37,9 @@ struct Arrival {
   Origin origin;                // its replica is the id that the connection has proven
   uint64_t rate_error_ppm = 0;  // as the cluster's
   std::vector<Awaited> queued;  // ascending by sequence
+  // The newest entry of which any gateway has told this remote. A gateway answers once it has applied that: an older state may
+  // not know the remote, or what it awaits.
+  Index seen;
 };
 struct Commands {
   std::vector<SharedBytes> payloads;  // of Command entries: requests of this origin, or its registration
@@ -48,6 +51,7 @@ struct Question {
   Index at_least;
   Duration time_left{};
   std::string question;
+  Duration waits{};  // a piece of history may be awaited for so long; zero: it is answered at once
 };
 struct Withdrawal {  // of a question
   uint64_t id = 0;

@@ -45,7 +45,8 @@ class OpenQuestions {
                      .consistency = ask.consistency,
                      .at_least = std::max(ask.at_least, seen),
                      .time_left = endless ? kLongest : std::min(kLongest, ask.deadline - now),
-                     .question = *ask.question});
+                     .question = *ask.question,
+                     .waits = ask.waits});
     }
     return out;
   }

@@ -18,6 +18,7 @@ EngineOptions engine_options(const RemoteEngineOptions& options) {
   EngineOptions out;
   out.raft.self = options.origin.replica;
   out.raft.election_timeout = options.retry;
+  out.window = options.window;
   return out;
 }
 
@@ -30,7 +31,9 @@ absl::Status no_gateway(Outcome outcome) {
 }  // namespace
 
 RemoteEngine::RemoteEngine(const RemoteEngineOptions& options)
-    : options_(options), engine_options_(engine_options(options)), proposals_(engine_options_, options.origin) {}
+    : options_(options),
+      engine_options_(engine_options(options)),
+      proposals_(engine_options_, options.origin, options.window_bytes) {}
 
 // ---- the link
 
@@ -46,9 +49,10 @@ void RemoteEngine::unlinked() {
 
 void RemoteEngine::arrive() {
   link_.arrived = false;
+  link_.again_at.reset();
   link_.heard = 0;
   questions_.another_gateway();
-  Arrival arrival{.origin = proposals_.origin(), .rate_error_ppm = options_.rate_error_ppm, .queued = {}};
+  Arrival arrival{.origin = proposals_.origin(), .rate_error_ppm = options_.rate_error_ppm, .queued = {}, .seen = link_.seen};
   proposals_.each_queued([&](MachineId machine, Sequence sequence) { arrival.queued.push_back({machine, sequence}); });
   if (arrival.queued.size() > kQueuedMax) arrival.queued.resize(kQueuedMax);
   send(std::move(arrival));
@@ -76,6 +80,7 @@ void RemoteEngine::turn(Now now, EngineEffects& effects) {
     leadership_.leader = link_.arrived ? link_.standing.leader : ReplicaId();
     effects.leadership = leadership_;
   }
+  if (link_.unanswered(now.lagging, options_.retry)) arrive();
   hand_over(now, effects);
   ask_questions(now.lagging);
   renew_origin(now.lagging);
@@ -270,6 +275,7 @@ void RemoteEngine::hear(Renewed& message, EngineEffects& effects) {
 LaggingTime RemoteEngine::next_deadline() const {
   LaggingTime next = std::min(proposals_.next_deadline(route()), questions_.next_deadline());
   if (served() && link_.standing.registered) next = std::min(next, renew_at_);
+  if (link_.linked && !link_.arrived) next = std::min(next, link_.again_at.value_or(LaggingTime::min()));
   return next;
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,9 @@ struct RemoteEngineOptions {
   Origin origin;  // drawn by the host at every start: is_remote(), boot 1
   uint32_t rate_error_ppm = 10'000;
   Duration retry = std::chrono::milliseconds(300);  // an unanswered command is handed over again after that
+  // Bytes of the commands that are handed over and not answered. Others wait here. A gateway takes no more (CommandLimits).
+  size_t window = 256;
+  size_t window_bytes = 1 << 20;
   size_t requests_max = 65536;
   size_t request_bytes_in_flight_max = 64 << 20;
 };
@@ -63,11 +67,18 @@ class RemoteEngine final : public Engine {
   // The words of the gateway so far.
   struct Link {
     bool linked = false;
-    bool arrived = false;  // the gateway has told how far it is
-    uint64_t heard = 0;    // the number of its last message
+    bool arrived = false;                 // the gateway has told how far it is
+    std::optional<LaggingTime> again_at;  // if it has not by then; none: the next turn says when
+    uint64_t heard = 0;                   // the number of its last message
     Standing standing;
     Index seen;  // the newest entry of which any gateway has told; no read is older
 
+    // The arrival or its answer may be lost.
+    bool unanswered(LaggingTime now, Duration patience) {
+      if (!linked || arrived) return false;
+      if (!again_at) again_at = now + patience;
+      return now >= *again_at;
+    }
     bool follows(uint64_t number) {
       if (number != heard + 1 || (!arrived && number != 1)) return false;
       heard = number;

@@ -33,7 +33,7 @@ constexpr int kTurnsAtOnceMax = 100'000;  // without time passing
 }  // namespace
 
 // The host of the fake. Turns run inside the call that needs a result, until nothing more is due at this time.
-class FakeService::Rep final : public Host, private StoreEvents {
+class FakeService::Rep final : public Host, public ReplicaCalls, private StoreEvents {
  public:
   Rep();
   ~Rep() override { stop(); }
@@ -276,7 +276,7 @@ void FakeService::Rep::close_async(std::shared_ptr<Host>, DoneCallback done) {
 
 // ---- the service
 
-FakeService::FakeService() : rep_(std::make_shared<Rep>()), replica_(HandleAccess::new_replica(rep_)) {}
+FakeService::FakeService() : rep_(std::make_shared<Rep>()), replica_(HandleAccess::new_replica(rep_, *rep_)) {}
 FakeService::~FakeService() { rep_->stop(); }
 
 Replica& FakeService::replica() { return *replica_; }

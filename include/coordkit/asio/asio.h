@@ -15,8 +15,8 @@
 // cancelled operation ends. It always ends.
 // Options: they are small structs that need no destruction, and strings are separate parameters.
 // The reason is that g++ 12 destroys a temporary in the operand of co_await twice.
-// Lifetime: the replica must outlive the start of an operation. It need not outlive its end:
-// close() ends the operation. An execution context and a replica may be destroyed in any order. An
+// Lifetime: the service must outlive the start of an operation. It need not outlive its end:
+// close() ends the operation. An execution context and a service may be destroyed in any order. An
 // operation counts as work of the context that runs its handler, and ends with that context as the
 // operations of Asio's own objects do. Its handler is then destroyed without being called, its call
 // is cancelled, and anything it would have been granted is released. Once the handler has been
@@ -38,7 +38,7 @@
 #include "coordkit/asio/asio_tokens.h"
 #include "coordkit/export.h"
 #include "coordkit/keys/kv.h"
-#include "coordkit/replica.h"
+#include "coordkit/service.h"
 #include "coordkit/session.h"
 
 namespace COORDKIT_EXPORT coordkit {
@@ -115,48 +115,48 @@ using UnlessOptions = std::enable_if_t<!std::is_convertible_v<Token, Options>>;
 
 // ---- the replica
 
-// Replica::wait_ready() as an operation. Completes with an absl::Status.
+// Service::wait_ready() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
-auto async_wait_ready(const Replica& replica, Duration timeout, Token&& token = Token()) {
-  return asio_detail::without_effect<&Replica::wait_ready_async, Token>(token, &replica, timeout);
+auto async_wait_ready(const Service& service, Duration timeout, Token&& token = Token()) {
+  return asio_detail::without_effect<&Service::wait_ready_async, Token>(token, &service, timeout);
 }
 
-// Replica::health_async() as an operation. Completes with `absl::StatusOr<Health>`.
+// Service::health_async() as an operation. Completes with `absl::StatusOr<Health>`.
 template <typename Token = DefaultToken>
-auto async_health(const Replica& replica, Token&& token = Token()) {
-  return asio_detail::without_effect<&Replica::health_async, Token>(token, &replica);
+auto async_health(const Service& service, Token&& token = Token()) {
+  return asio_detail::without_effect<&Service::health_async, Token>(token, &service);
 }
 
 // Ends all other operations, and then this one. The replica may be destroyed afterwards on any
 // thread, and also during the call.
 template <typename Token = DefaultToken>
-auto async_close(Replica& replica, Token&& token = Token()) {
-  return asio_detail::may_take_effect<&Replica::close_async, Token>(token, &replica);
+auto async_close(Service& service, Token&& token = Token()) {
+  return asio_detail::may_take_effect<&Service::close_async, Token>(token, &service);
 }
 
 // ---- sessions
 
-// Replica::open_session() as an operation. Completes with `absl::StatusOr<Session>`.
+// Service::open_session() as an operation. Completes with `absl::StatusOr<Session>`.
 template <typename Token = DefaultToken>
-auto async_open_session(Replica& replica, std::string metadata = {}, SessionTimes times = {}, Token&& token = Token()) {
+auto async_open_session(Service& service, std::string metadata = {}, SessionTimes times = {}, Token&& token = Token()) {
   return asio_detail::initiate<absl::StatusOr<Session>>(
-      [&replica, metadata = std::move(metadata), times](Callback<Session> done) mutable {
+      [&service, metadata = std::move(metadata), times](Callback<Session> done) mutable {
         SessionOptions options{.ttl = times.ttl, .metadata = std::move(metadata), .timeout = times.timeout};
         options.give_up = times.give_up;
-        return replica.open_session_async(std::move(options), std::move(done));
+        return service.open_session_async(std::move(options), std::move(done));
       },
       asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
 
-// Replica::resume_session() as an operation. Completes with `absl::StatusOr<Resumed>`.
+// Service::resume_session() as an operation. Completes with `absl::StatusOr<Resumed>`.
 template <typename Token = DefaultToken>
-auto async_resume_session(Replica& replica, SessionId session, std::string secret, ResumeTimes times = {},
+auto async_resume_session(Service& service, SessionId session, std::string secret, ResumeTimes times = {},
                           Token&& token = Token()) {
   return asio_detail::initiate<absl::StatusOr<Resumed>>(
-      [&replica, session, secret = std::move(secret), times](Callback<Resumed> done) mutable {
+      [&service, session, secret = std::move(secret), times](Callback<Resumed> done) mutable {
         ResumeSessionOptions options{.timeout = times.timeout, .give_up = times.give_up};
         options.previous_is_gone = times.previous_is_gone;
-        return replica.resume_session_async(session, std::move(secret), std::move(options), std::move(done));
+        return service.resume_session_async(session, std::move(secret), std::move(options), std::move(done));
       },
       asio_detail::kMayTakeEffect, std::forward<Token>(token));
 }
@@ -167,24 +167,24 @@ auto async_close(Session session, Token&& token = Token()) {
   return asio_detail::may_take_effect<&Session::close_async, Token>(token, std::move(session));
 }
 
-// Replica::kill_session() as an operation. Completes with an absl::Status.
+// Service::kill_session() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
-auto async_kill_session(Replica& replica, SessionId session, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::may_take_effect<&Replica::kill_session_async, Token>(token, &replica, session, times.timeout);
+auto async_kill_session(Service& service, SessionId session, CallTimes times = {}, Token&& token = Token()) {
+  return asio_detail::may_take_effect<&Service::kill_session_async, Token>(token, &service, session, times.timeout);
 }
 
-// Replica::force_release() as an operation. Completes with `absl::StatusOr<SessionId>`.
+// Service::force_release() as an operation. Completes with `absl::StatusOr<SessionId>`.
 template <typename Token = DefaultToken>
-auto async_force_release(Replica& replica, std::string name, coordkit::Token hold, CallTimes times = {},
+auto async_force_release(Service& service, std::string name, coordkit::Token hold, CallTimes times = {},
                          Token&& token = Token()) {
-  return asio_detail::may_take_effect<&Replica::force_release_async, Token>(token, &replica, std::move(name), hold,
+  return asio_detail::may_take_effect<&Service::force_release_async, Token>(token, &service, std::move(name), hold,
                                                                             times.timeout);
 }
 
-// Replica::clear_delay() as an operation. Completes with an absl::Status.
+// Service::clear_delay() as an operation. Completes with an absl::Status.
 template <typename Token = DefaultToken>
-auto async_clear_delay(Replica& replica, std::string name, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::may_take_effect<&Replica::clear_delay_async, Token>(token, &replica, std::move(name), times.timeout);
+auto async_clear_delay(Service& service, std::string name, CallTimes times = {}, Token&& token = Token()) {
+  return asio_detail::may_take_effect<&Service::clear_delay_async, Token>(token, &service, std::move(name), times.timeout);
 }
 
 // ---- locks
@@ -250,22 +250,22 @@ auto async_check(const Grant& grant, Token&& token = Token()) {
 
 // ---- keys and own machines
 
-// Replica::put() as an operation. Completes with `absl::StatusOr<PutResult>`.
+// Service::put() as an operation. Completes with `absl::StatusOr<PutResult>`.
 template <typename Token = DefaultToken>
-auto async_put(Replica& replica, std::string key, std::string value, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::may_take_effect<&Replica::put_async, Token>(token, &replica, std::move(key), std::move(value),
+auto async_put(Service& service, std::string key, std::string value, CallTimes times = {}, Token&& token = Token()) {
+  return asio_detail::may_take_effect<&Service::put_async, Token>(token, &service, std::move(key), std::move(value),
                                                                   ProposeOptions{.timeout = times.timeout});
 }
 
-// Replica::get() as an operation. Completes with `absl::StatusOr<GetResult>`.
+// Service::get() as an operation. Completes with `absl::StatusOr<GetResult>`.
 template <typename Token = DefaultToken>
-auto async_get(Replica& replica, std::string key, ReadOptions read = {}, Token&& token = Token()) {
-  return asio_detail::without_effect<&Replica::get_async, Token>(token, &replica, std::move(key), read);
+auto async_get(Service& service, std::string key, ReadOptions read = {}, Token&& token = Token()) {
+  return asio_detail::without_effect<&Service::get_async, Token>(token, &service, std::move(key), read);
 }
-// Replica::get() without options: a linearizable read.
+// Service::get() without options: a linearizable read.
 template <typename Token, typename = asio_detail::UnlessOptions<Token, ReadOptions>>
-auto async_get(Replica& replica, std::string key, Token&& token) {
-  return async_get(replica, std::move(key), ReadOptions(), std::forward<Token>(token));
+auto async_get(Service& service, std::string key, Token&& token) {
+  return async_get(service, std::move(key), ReadOptions(), std::forward<Token>(token));
 }
 
 // The operation's description is copied. Give it a name first; do not create it in the operand of
@@ -290,17 +290,17 @@ auto async_erase(const Kv& kv, const DeleteOperation& erase, CallTimes times = {
   return asio_detail::may_take_effect<&Kv::erase_async, Token>(token, kv, erase, ProposeOptions{.timeout = times.timeout});
 }
 
-// Replica::propose() as an operation. Completes with `absl::StatusOr<ProposeResult>`.
+// Service::propose() as an operation. Completes with `absl::StatusOr<ProposeResult>`.
 template <typename Token = DefaultToken>
-auto async_propose(Replica& replica, MachineId machine, std::string command, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::may_take_effect<&Replica::propose_async, Token>(token, &replica, machine, std::move(command),
+auto async_propose(Service& service, MachineId machine, std::string command, CallTimes times = {}, Token&& token = Token()) {
+  return asio_detail::may_take_effect<&Service::propose_async, Token>(token, &service, machine, std::move(command),
                                                                       ProposeOptions{.timeout = times.timeout});
 }
 
-// Replica::query() as an operation, linearizable. Completes with `absl::StatusOr<QueryResult>`.
+// Service::query() as an operation, linearizable. Completes with `absl::StatusOr<QueryResult>`.
 template <typename Token = DefaultToken>
-auto async_query(Replica& replica, MachineId machine, std::string question, CallTimes times = {}, Token&& token = Token()) {
-  return asio_detail::without_effect<&Replica::query_async, Token>(token, &replica, machine, std::move(question),
+auto async_query(Service& service, MachineId machine, std::string question, CallTimes times = {}, Token&& token = Token()) {
+  return asio_detail::without_effect<&Service::query_async, Token>(token, &service, machine, std::move(question),
                                                                    QueryOptions{.timeout = times.timeout});
 }
 

@@ -183,8 +183,8 @@ class EventStream {
 class WatchStream {
  public:
   // Begins to watch. Errors of the options end the reads: EmptyRange, InvalidArgument.
-  WatchStream(const Replica& replica, WatchOptions options)
-      : watch_(replica, std::move(options), [queue = batches_.queue_](WatchBatch batch) {
+  WatchStream(const Service& service, WatchOptions options)
+      : watch_(service, std::move(options), [queue = batches_.queue_](WatchBatch batch) {
           if (batch.what == WatchBatch::What::Ended) return queue->end(batch.why);
           queue->push(std::move(batch));
         }) {}

@@ -179,7 +179,8 @@ struct AcquireOptions {
   bool no_deadlock_check = false;  // wait even if that closes a circle of owners that wait for each
                                    // other
   // S-58: the session keeps the lock after the release, until another session wants it, and grants
-  // it to its own owners without a log entry. Exclusive, not reentrant, not for acquire_all.
+  // it to its own owners without a log entry. Exclusive, not reentrant, not for acquire_all. A
+  // process without a replica ignores it.
   bool sticky = false;
 };
 

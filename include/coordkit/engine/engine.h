@@ -201,6 +201,9 @@ struct Ask {
   Consistency consistency = Consistency::Linearizable;
   Index at_least = {};        // Local: a state at or beyond this entry, awaited until the deadline
   LaggingTime deadline = {};  // then the read ends without effect: NoLeader or CallTimeout
+  // How long a Local question about history may wait at another process for something new. An
+  // engine with a state answers at once.
+  Duration waits = {};
 };
 
 // Renews timer groups with the current leader. One attempt: it is answered once or never. The

@@ -17,7 +17,11 @@ namespace COORDKIT_EXPORT coordkit {
 // was executed is answered from the state. Others are handed to the leader once; without a leader
 // they are dropped, and their remotes hand them over again.
 struct Relay {
-  std::vector<SharedBytes> commands;
+  struct Command {
+    SharedBytes bytes;
+    RequestId id;  // as in the bytes; the sequence is zero: they register the origin
+  };
+  std::vector<Command> commands;
 };
 
 // An effect: the answer to a command of a remote. Every replica computes it.

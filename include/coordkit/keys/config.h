@@ -42,9 +42,9 @@ class Config {
 
   // `on_change` gets every decoded value, in order, the first one included. current() returns
   // `before` until then.
-  Config(const Replica& replica, MirrorOptions keys, Decode decode, OnChange on_change = {}, T before = T())
+  Config(const Service& service, MirrorOptions keys, Decode decode, OnChange on_change = {}, T before = T())
       : shared_(std::make_shared<Shared>(std::move(decode), std::move(on_change), std::move(before))),
-        mirror_(replica, std::move(keys),
+        mirror_(service, std::move(keys),
                 [shared = shared_](const MirrorSeen& seen, const MirrorEntries& all) { shared->seen(seen, all); }) {}
   // `other` follows nothing afterwards.
   Config(Config&& other) noexcept : shared_(other.shared_), mirror_(std::move(other.mirror_)) {}

@@ -22,7 +22,7 @@ namespace COORDKIT_EXPORT coordkit {
 class IdAllocator {
  public:
   // `block`: numbers fetched at a time. Legal: 1 and up; less counts as 1.
-  IdAllocator(const Replica& replica, std::string counter, int64_t block = 1000);
+  IdAllocator(const Service& service, std::string counter, int64_t block = 1000);
 
   // Answers the next number, from 1 on unless the counter is set. Errors as Counter::allocate(). A
   // block whose outcome is unknown is never used. kFailedPrecondition (InCallback): called in an

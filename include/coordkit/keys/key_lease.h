@@ -23,7 +23,7 @@
 #include "coordkit/call.h"
 #include "coordkit/client/leases.h"
 #include "coordkit/export.h"
-#include "coordkit/replica.h"
+#include "coordkit/service.h"
 
 namespace COORDKIT_EXPORT coordkit {
 
@@ -75,7 +75,7 @@ struct LeaseOptions {
 class Leases {
  public:
   // The leases, as this replica serves them.
-  explicit Leases(const Replica& replica);
+  explicit Leases(const Service& service);
   Leases(const Leases&) = default;  // a moved-from object is unchanged
   Leases& operator=(const Leases&) = default;
 

@@ -19,14 +19,14 @@
 
 #include "coordkit/client/keys.h"
 #include "coordkit/export.h"
-#include "coordkit/replica.h"
+#include "coordkit/service.h"
 
 namespace COORDKIT_EXPORT coordkit {
 
 class KeySpace {
  public:
   // The room of the keys, as this replica serves it.
-  explicit KeySpace(const Replica& replica);
+  explicit KeySpace(const Service& service);
   KeySpace(const KeySpace&) = default;  // a moved-from object is unchanged
   KeySpace& operator=(const KeySpace&) = default;
 

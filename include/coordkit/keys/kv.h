@@ -27,14 +27,14 @@
 #include "coordkit/call.h"
 #include "coordkit/client/keys.h"
 #include "coordkit/export.h"
-#include "coordkit/replica.h"
+#include "coordkit/service.h"
 
 namespace COORDKIT_EXPORT coordkit {
 
 class Kv {
  public:
   // The store, as this replica serves it.
-  explicit Kv(const Replica& replica);
+  explicit Kv(const Service& service);
   Kv(const Kv&) = default;  // a moved-from object is unchanged
   Kv& operator=(const Kv&) = default;
 

@@ -35,7 +35,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-class Replica;
+class Service;
 
 // The interval of keys, and how it is followed.
 struct MirrorOptions {
@@ -76,7 +76,7 @@ class Mirror {
  public:
   Mirror() = default;  // follows nothing: get() and entries() are empty
   // Begins to follow the store.
-  Mirror(const Replica& replica, MirrorOptions options, MirrorObserver observer = {});
+  Mirror(const Service& service, MirrorOptions options, MirrorObserver observer = {});
   Mirror(Mirror&&) noexcept = default;
   Mirror& operator=(Mirror&& other) noexcept;  // ends this one
   ~Mirror();                                   // end()

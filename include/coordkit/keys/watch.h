@@ -19,16 +19,16 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-class Replica;
+class Service;
 
 class Watch {
  public:
   Watch();  // watches nothing
   // Errors of the options come as its end: EmptyRange, InvalidArgument.
-  Watch(const Replica& replica, WatchOptions options);
+  Watch(const Service& service, WatchOptions options);
   // The observer runs on the replica's callback thread and must not block for long. The parts of a
   // batch that it keeps take room. How its calls end: observation.h.
-  Watch(const Replica& replica, WatchOptions options, WatchObserver observer);
+  Watch(const Service& service, WatchOptions options, WatchObserver observer);
   Watch(Watch&&) noexcept;
   Watch& operator=(Watch&&) noexcept;  // ends this one
   ~Watch();                            // end()

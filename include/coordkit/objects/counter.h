@@ -16,14 +16,14 @@
 #include "coordkit/client/coordination.h"
 #include "coordkit/export.h"
 #include "coordkit/objects/observation.h"
-#include "coordkit/replica.h"
+#include "coordkit/service.h"
 
 namespace COORDKIT_EXPORT coordkit {
 
 class Counter {
  public:
   // The counter `name`. Makes no call.
-  Counter(const Replica& replica, std::string name);
+  Counter(const Service& service, std::string name);
   // Works at the replica of this session. The session matters in nothing else.
   Counter(const Session& session, std::string name);
 

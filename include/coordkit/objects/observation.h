@@ -8,7 +8,7 @@
 // Threads: any. Observers run on the replica's callback thread and must not block for long.
 // Lifetime: it may outlive the replica.
 // Errors: a replica that has halted or is closed reports nothing more, and the stream does not say
-// so: Replica::health(), on_halt and on_phase do. On a removed replica the stream resumes if the
+// so: Service::health(), on_halt and on_phase do. On a removed replica the stream resumes if the
 // replica becomes a member again.
 //
 // The end of a stream of callbacks is the same for Observation, Watch, Mirror and Config, and for

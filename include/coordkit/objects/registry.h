@@ -27,7 +27,7 @@ namespace COORDKIT_EXPORT coordkit {
 class Registry {
  public:
   // `prefix`: not empty; end it with a separator, or "web" will list "web2" as well.
-  Registry(const Replica& replica, std::string prefix);
+  Registry(const Service& service, std::string prefix);
   Registry(const Registry&) = default;  // a moved-from object is unchanged
   Registry& operator=(const Registry&) = default;
 

@@ -1,5 +1,5 @@
 // The activity of one replica since it was opened, as plain numbers for charts and alarms:
-// Replica::metrics().
+// Service::metrics().
 //
 // Counters only grow. Present values are marked "now". All numbers belong to this process: no other
 // process is asked, and nothing is kept per name. The comment beside a time says what it measures;
@@ -64,6 +64,18 @@ struct PeerMetrics {
   std::optional<TcpCounters> tcp = {};
 };
 
+// The remotes that this replica serves, as their gateway.
+struct RemoteMetrics {
+  size_t linked = 0;  // now: remotes
+  // Messages of remotes that were dropped:
+  uint64_t malformed = 0;    // not a message of this protocol
+  uint64_t foreign = 0;      // in the name of another remote, or of a member
+  uint64_t invalid = 0;      // a command that is refused as malformed
+  uint64_t disagreeing = 0;  // the first one of a remote with another rate_error_ppm or version
+  uint64_t beyond = 0;       // above a limit for one remote
+  TcpCounters tcp;           // of their connections
+};
+
 // The protocol as this replica sees it.
 struct ConsensusMetrics {
   uint64_t leaders = 0;  // changes of leader that this replica has seen
@@ -85,14 +97,15 @@ struct MemoryMetrics {
 };
 
 struct Metrics {
-  TurnMetrics turns;           // of the engine's thread
-  LogMetrics log;              // of this replica's own log
-  StateMetrics state;          // of this replica's own checkpoints
-  PeerMetrics peers;           // to and from this replica
-  ConsensusMetrics consensus;  // in this replica's view
-  CommandStatistics commands;  // of this replica's callers
-  LockStatistics locks;        // of the same
-  RenewalStatistics renewals;  // of the same
+  TurnMetrics turns;                          // of the engine's thread
+  LogMetrics log;                             // of this replica's own log
+  StateMetrics state;                         // of this replica's own checkpoints
+  PeerMetrics peers;                          // to and from this replica
+  std::optional<RemoteMetrics> remotes = {};  // absent: ReplicaOptions::remotes is off
+  ConsensusMetrics consensus;                 // in this replica's view
+  CommandStatistics commands;                 // of this replica's callers
+  LockStatistics locks;                       // of the same
+  RenewalStatistics renewals;                 // of the same
   // For this process.
   MemoryMetrics memory;
   Duration age{};  // how old all of this is; more than a moment only while the engine's thread is

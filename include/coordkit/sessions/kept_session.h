@@ -1,5 +1,5 @@
 // A session that is opened again whenever it was lost, and registered again before any caller gets
-// it. It is the loop that every service writes around Replica::open_session(), with pauses that
+// it. It is the loop that every service writes around Service::open_session(), with pauses that
 // grow.
 //
 //   KeptSession session(*replica, {.ttl = 5s, .prepare = [&](Session& fresh) {
@@ -31,7 +31,7 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-class Replica;
+class Service;
 
 // Options of a KeptSession.
 struct KeptSessionOptions {
@@ -61,7 +61,7 @@ struct KeptSessionOptions {
 class KeptSession {
  public:
   // Begins to open the first session, without a pause, and does not wait for it.
-  explicit KeptSession(const Replica& replica, KeptSessionOptions options = {});
+  explicit KeptSession(const Service& service, KeptSessionOptions options = {});
   ~KeptSession();  // end()
   KeptSession(const KeptSession&) = delete;
   KeptSession& operator=(const KeptSession&) = delete;

@@ -1,4 +1,4 @@
-// A session that was taken over, with everything it has: Replica::resume_session().
+// A session that was taken over, with everything it has: Service::resume_session().
 //
 // Everything has a new token, which fences off the previous process. Each list is in the order of
 // the grants. Destroying a part of it releases that part, as with every grant; a membership stays
@@ -25,7 +25,7 @@ struct ResumedPermits {
   uint64_t permits = 0;  // that the grant gives back together
 };
 
-// The answer of Replica::resume_session().
+// The answer of Service::resume_session().
 struct Resumed {
   Session session;                           // in jeopardy until a renewal is confirmed
   std::vector<Grant> grants = {};            // locks

@@ -53,10 +53,10 @@ class FakeService {
   // Lives as long as this object.
   Replica& replica();
 
-  // As Replica::open_session, for the process under test.
+  // As Service::open_session, for the process under test.
   absl::StatusOr<Session> try_open_session(SessionOptions options = {});
   Session open_session(SessionOptions options = {});  // throws CheckFailure if that fails
-  // As Replica::resume_session.
+  // As Service::resume_session.
   absl::StatusOr<Resumed> resume_session(SessionId session, std::string secret, ResumeSessionOptions options = {});
   // The process under test dies and starts again, on the same disk. Every earlier handle has lost
   // its session, and closing it has no effect. In the cluster the sessions live on, with all they
@@ -93,7 +93,7 @@ class FakeService {
   void recover();  // ends outage(): commands are decided again
   // Ends this session in the log at once. Its holder is notified unless it is cut off.
   void lose(const Session& session);
-  // As an administrator's Replica::kill_session: the holder is notified, and its holds are free
+  // As an administrator's Service::kill_session: the holder is notified, and its holds are free
   // when it releases them, or a TTL later.
   void kill(const Session& session);
   // The next acquire that is sent, of locks, permits, an item or a place, gets this answer,

@@ -121,7 +121,7 @@ class SecureChannels;  // transport/secure_channel.h
 
 struct TcpOptions {
   // "host:port", "[IPv6]:port", ":port" for all addresses of both kinds. Port 0: any free one, see
-  // port().
+  // port(). Empty: it does not listen, and only dials.
   std::string listen;
 
   // Bytes of one body; 1 KiB .. 1 GiB. Equal on all replicas: a larger body ends a connection.
@@ -151,6 +151,9 @@ struct TcpOptions {
   // they can say which members they wait for. Their messages are ignored and not reported. 0: none
   // is admitted; the address of a replica that joins must then be known first.
   size_t guests_max = 16;
+  // How many replicas may be connected that belong to the cluster and are not in the list of peers.
+  // 0: none.
+  size_t acquaintances_max = 64;
   size_t unproven_bytes_per_second = 256 << 10;  // from all unproven connections together. Legal:
                                                  // 64 KiB and up
   size_t unverified_max = 64;                    // accepted connections without a verified hello

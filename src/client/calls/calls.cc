@@ -131,7 +131,7 @@ void Calls::abandon(CallId id) {
 }
 
 absl::Status Calls::why_stopped() const {
-  if (failure_.ok()) return make_error(Reason::Closed, "the replica is closed; open another one");
+  if (failure_.ok()) return make_error(Reason::Closed, "the replica or remote is closed; open another one");
   return make_error(Reason::ReplicaFailed, Outcome::NoEffect,
                     "this replica has stopped: " + std::string(sentence_of(failure_)));
 }

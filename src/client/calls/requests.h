@@ -45,6 +45,22 @@ class Requests {
                  done(question, std::move(answer), completion, now);
                });
   }
+  // Asks coordkit's machine about any state that has applied `at_least`. `done(answer, index, now)` gets the index of that
+  // state. A state that is here answers at once, as it is now.
+  struct Look {
+    Index at_least = {};
+    LaggingTime deadline = LaggingTime::max();
+  };
+  template <typename Question, typename Done>
+  void look(const Look& terms, const Question& question, Now now, Done done) {
+    if (const machine::Reads* state = reads()) {
+      return done(absl::StatusOr<typename Question::Answer>(question.ask(*state)), applied(), now);
+    }
+    ask({.consistency = Consistency::Local, .at_least = terms.at_least, .deadline = terms.deadline}, question,
+        [done = std::move(done)](const Question&, auto answer, const Completion& completion, Now then) mutable {
+          done(std::move(answer), completion.index, then);
+        });
+  }
   // Asks a machine of the host in bytes.
   Ticket ask(Ask ask, OnCompletion on_completion);
   void renew(RenewRequest request) { post(Renew{std::move(request)}); }

@@ -24,6 +24,8 @@ HoldTerms terms_of(const machine::AcquireAll& body) {
 
 uint64_t block_of(const machine::Acquire& body) { return body.block; }
 uint64_t block_of(const machine::AcquireAll&) { return 0; }
+void make_plain(machine::Acquire& body) { body.block = 0; }
+void make_plain(machine::AcquireAll&) {}
 
 bool names(const machine::Acquire& body, const std::string& name) { return body.name == name; }
 bool names(const machine::AcquireAll& body, const std::string& name) {
@@ -87,6 +89,7 @@ CallId LockCalls::enter(const SessionRef& session, Fill fill, const AcquireOptio
   fill(body);
   body.session = session->id();
   if (absl::Status refusal = check_request(begun->request); !refusal.ok()) return calls_.refuse(std::move(done), refusal);
+  if (requests_.state_is_elsewhere()) make_plain(body);  // a request to give a sticky lock back could be missed
   if (session->phase() == SessionPhase::Lost) return calls_.refuse(std::move(done), session_over());
   if (options.max_hold < Duration::zero()) {
     return calls_.refuse(std::move(done), make_error(Reason::InvalidArgument, "max_hold is negative; zero means no limit"));

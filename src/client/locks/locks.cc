@@ -28,29 +28,25 @@ void Locks::release_later(const HoldRef& hold) {
   }
 }
 
-// This replica's state is at least that of the resume. Since then only the end of the session, or this client, can remove a
-// hold. So a read of it is exact. An end shows as an event right after this.
-std::vector<HoldRef> Locks::adopt(Session& session, const machine::Reads& state) {
+// Since the resume only the end of the session, or this client, can remove a hold. So the list is exact. An end shows as an
+// event after this, or as a renewal that does not cover the session.
+std::vector<HoldRef> Locks::adopt(Session& session, const std::vector<machine::HeldLock>& locks) {
   std::vector<HoldRef> holds;
-  for (Token after;;) {
-    const machine::HeldLocks page = state.locks_of(session.id(), after);
-    for (size_t i = 0; i < page.locks.size(); ++i) {
-      const machine::HeldLock& lock = page.locks[i];
-      if (lock.last) {
-        holds.push_back(lines_.adopt(session, lock));
-        continue;
-      }
-      HoldTerms terms{.mode = lock.mode, .counted = true, .others = {}};
-      for (; i + 1 < page.locks.size() && page.locks[i + 1].token == lock.token; ++i) {
-        terms.others.push_back({page.locks[i + 1].name, page.locks[i + 1].mode});
-      }
-      // One handle covers all counts, and it may be counted up again: its release is numbered as the last so far.
-      session.make_extension().releases_counted[lock.token] = lock.releases + lock.count - 1;
-      holds.push_back(table_.adopt(session, lock.name, lock.owner_tag, lock.token, lock.since, std::move(terms)));
+  for (size_t i = 0; i < locks.size(); ++i) {
+    const machine::HeldLock& lock = locks[i];
+    if (lock.last) {
+      holds.push_back(lines_.adopt(session, lock));
+      continue;
     }
-    if (!page.more || page.locks.empty()) return holds;
-    after = page.locks.back().token;
+    HoldTerms terms{.mode = lock.mode, .counted = true, .others = {}};
+    for (; i + 1 < locks.size() && locks[i + 1].token == lock.token; ++i) {
+      terms.others.push_back({locks[i + 1].name, locks[i + 1].mode});
+    }
+    // One handle covers all counts, and it may be counted up again: its release is numbered as the last so far.
+    session.make_extension().releases_counted[lock.token] = lock.releases + lock.count - 1;
+    holds.push_back(table_.adopt(session, lock.name, lock.owner_tag, lock.token, lock.since, std::move(terms)));
   }
+  return holds;
 }
 
 void Locks::clear() {

@@ -23,8 +23,8 @@ class Locks {
 
   CallId release(const HoldRef& hold, DoneCallback&& done, CallDeadline deadline);
   void release_later(const HoldRef& hold);
-  // The locks that a resumed session has, according to this replica's state right after the resume.
-  std::vector<HoldRef> adopt(Session& session, const machine::Reads& state);
+  // The locks that a resumed session has.
+  std::vector<HoldRef> adopt(Session& session, const std::vector<machine::HeldLock>& locks);
 
   LockCalls& acquiring() { return acquiring_; }
   HoldChanges& changes() { return changes_; }

@@ -343,11 +343,12 @@ void StickyLines::look_for_asked(Now now) {
 }
 
 // Takes a delegation that a resumed session brought along. The owner in the previous process that had it is unknown. So the
-// caller of the resume gets it, under the new token.
+// caller of the resume gets it, under the new token. Where the state is elsewhere it is given back after that hold, as if it
+// was asked for.
 HoldRef StickyLines::adopt(Session& session, const machine::HeldLock& lock) {
   Line& line = line_of(session, lock.name);
   line.token = lock.token;
-  line.asked = lock.asked;
+  line.asked = lock.asked || requests_.state_is_elsewhere();
   Delegations& lent = SessionWriter::delegations(*session.state, options_.sticky.idle_max);
   line.lock = lent.add({.name = lock.name, .token = lock.token, .since = lock.since, .first = lock.token, .last = lock.last});
   lent_.add(lock.name, line.lock);

@@ -259,29 +259,23 @@ void Objects::start_acknowledge(CallId id, const HoldRef& claim, machine::Reques
 
 // ---- resumes
 
-// This replica's state is read as for locks (Locks::adopt()).
-void Objects::adopt(Session& session, const machine::Reads& state, ResumedSession& resumed) {
+// The list is exact, as for locks (Locks::adopt()).
+void Objects::adopt(Session& session, std::vector<machine::OwnedObject> objects, ResumedSession& resumed) {
   const auto taken = [&](const machine::OwnedObject& object) {
     return table_.adopt(session, object.name, {}, object.token, object.since, {});
   };
-  for (machine::OwnedObjects::Place after;;) {
-    machine::OwnedObjects page = state.objects_of(session.id(), after);
-    if (page.rows.empty()) return;
-    after = page.last();
-    for (machine::OwnedObject& object : page.rows) {
-      switch (object.kind) {
-        case coordination::Kind::Semaphore: resumed.permits.push_back({taken(object), object.count}); break;
-        case coordination::Kind::DoubleBarrier: resumed.places.push_back(taken(object)); break;
-        case coordination::Kind::Queue:
-          resumed.items.push_back({taken(object), object.id, object.count, std::move(object.value)});
-          break;
-        case coordination::Kind::Group:
-          resumed.memberships.push_back({object.name, object.owner, object.id, std::move(object.value)});
-          break;
-        default: break;
-      }
+  for (machine::OwnedObject& object : objects) {
+    switch (object.kind) {
+      case coordination::Kind::Semaphore: resumed.permits.push_back({taken(object), object.count}); break;
+      case coordination::Kind::DoubleBarrier: resumed.places.push_back(taken(object)); break;
+      case coordination::Kind::Queue:
+        resumed.items.push_back({taken(object), object.id, object.count, std::move(object.value)});
+        break;
+      case coordination::Kind::Group:
+        resumed.memberships.push_back({object.name, object.owner, object.id, std::move(object.value)});
+        break;
+      default: break;
     }
-    if (!page.more) return;
   }
 }
 

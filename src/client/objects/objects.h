@@ -59,7 +59,7 @@ class Objects {
   }
 
   // Everything that a resumed session has besides locks.
-  void adopt(Session& session, const machine::Reads& state, ResumedSession& resumed);
+  void adopt(Session& session, std::vector<machine::OwnedObject> objects, ResumedSession& resumed);
 
  private:
   template <typename Body>

@@ -16,9 +16,7 @@ Standing standing_in(const machine::Leases& now, const Session& session, const T
 }
 
 Standing standing_in(const std::optional<machine::SessionInfo>& info, const Session&, const TimerGroup& ours) {
-  if (!info) return Standing::Gone;
-  if (TimerGroup{info->node, info->boot, info->incarnation, info->ttl} != ours) return Standing::Gone;
-  return info->ending ? Standing::Ending : Standing::Ours;
+  return client::standing_in(info, ours);
 }
 
 std::vector<CallId> take_closing(Session& session) {
@@ -26,6 +24,12 @@ std::vector<CallId> take_closing(Session& session) {
 }
 
 }  // namespace
+
+Standing standing_in(const std::optional<machine::SessionInfo>& info, const TimerGroup& ours) {
+  if (!info) return Standing::Gone;
+  if (TimerGroup{info->node, info->boot, info->incarnation, info->ttl} != ours) return Standing::Gone;
+  return info->ending ? Standing::Ending : Standing::Ours;
+}
 
 OnPhase Sessions::shared(absl::AnyInvocable<void(SessionPhase)> on_phase) {
   return on_phase ? make_ref<PhaseCallback>(std::move(on_phase)) : nullptr;

@@ -12,6 +12,7 @@
 #include "absl/functional/any_invocable.h"
 #include "client/calls/calls.h"
 #include "client/calls/requests.h"
+#include "client/sessions/belongings.h"
 #include "client/sessions/session_renewals.h"
 #include "client/sessions/session_table.h"
 #include "coordkit/client/resumed_holds.h"
@@ -20,6 +21,7 @@ namespace coordkit::client {
 
 // A session in the state of the machine, for the process that had it.
 enum class Standing : uint8_t { Ours, Ending, Gone };
+Standing standing_in(const std::optional<machine::SessionInfo>& info, const TimerGroup& ours);
 
 class Sessions {
  public:
@@ -64,6 +66,7 @@ class Sessions {
   struct Resumed {
     CallId call;
     SessionRef session;
+    Belongings belongings;
   };
   std::optional<Resumed> take_resumed() { return std::exchange(resumed_, std::nullopt); }
   // Resumed sessions that their previous processes no longer trust, since the last call: work that was held back may continue.
@@ -97,12 +100,26 @@ class Sessions {
   void follow(Session& session, Standing standing);
 
   // ---- resumes (session_resume.cc)
+  struct Resume {
+    machine::ResumeSession body;
+    Terms terms;
+    Index known;           // what this process knew of the state when it was called
+    uint64_t opening = 0;  // of openings_, once it is submitted
+    CallId call = {};
+  };
+  // A resume that took effect.
+  struct Taken {
+    Duration ttl{};
+    bool previous_gone = false;
+    Index at;            // the entry
+    LaggingTime when{};  // the answer
+  };
   absl::Status refusal_of_resume(SessionId session);
-  void start_resume(CallId id, Now now, machine::ResumeSession body, Terms terms);
-  void resumed(CallId id, uint64_t opening, const machine::ResumeSession& body, const Completion& completion, Now now,
-               Terms terms);
+  void start_resume(Resume resume, Now now);
+  void submit_resume(Resume resume, Now now);
+  void resumed(Resume resume, const Completion& completion, Now now);
+  void take_over(Resume resume, const Taken& taken, absl::StatusOr<Belongings> found, Now now);
   void previous_over(SessionId id, Index at, Now now);
-  CallId mark_ending(machine::Request request, std::string subject, Callback<SessionId> done, CallDeadline deadline);
 
   ClientOptions& options_;
   Requests& requests_;

@@ -1,6 +1,5 @@
 #include "client/watches/watch_feed.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "coordkit/error.h"
@@ -12,6 +11,14 @@ constexpr Duration kRoomLooked = std::chrono::milliseconds(20);  // between chec
 
 }  // namespace
 
+Watches::Read WatchFeed::reader() {
+  if (requests_.state_is_elsewhere()) return {};
+  return [this](const machine::ChangesAfter& place) {
+    const machine::Reads* state = requests_.reads();
+    return state ? std::optional(state->changes(place)) : std::nullopt;
+  };
+}
+
 WatchId WatchFeed::add(WatchOptions options, WatchObserver observer, absl::Status refusal) {
   if (refusal.ok()) refusal = check_watch(options);
   if (refusal.ok()) return watches_.add(std::move(options), std::move(observer));
@@ -21,7 +28,15 @@ WatchId WatchFeed::add(WatchOptions options, WatchObserver observer, absl::Statu
   return {};
 }
 
+// A question that waits says nothing of the present. Another one is asked in its place.
+void WatchFeed::ask_progress(WatchId id) {
+  if (!watches_.ask_progress(id)) return;
+  if (watches_.interrupt(id)) withdraw(id);
+  more_ = true;
+}
+
 void WatchFeed::end(WatchId id, DoneCallback done) {
+  withdraw(id);
   absl::Status status =
       watches_.remove(id) ? absl::OkStatus() : make_error(Reason::WatchNotFound, "the watch has ended or never existed");
   deliveries_.answer([done = std::move(done), status = std::move(status)]() mutable { std::move(done)(std::move(status)); });
@@ -37,6 +52,28 @@ void WatchFeed::make(Now now) {
                     more_ = true;  // possibly: it may start in the past
                   });
   }
+  ask(now);
+}
+
+void WatchFeed::ask(Now now) {
+  for (WantedPiece& wanted : watches_.to_ask(now.lagging)) {
+    const WatchId id = wanted.id;
+    const LaggingTime deadline = now.lagging + wanted.waits + options_.call_timeout;
+    questions_[id] = requests_.ask({.consistency = Consistency::Local, .deadline = deadline, .waits = wanted.waits},
+                                   machine::ChangesOf{std::move(wanted.place)},
+                                   [this, id](const machine::ChangesOf&, auto&& piece, const Completion&, Now later) {
+                                     questions_.erase(id);
+                                     watches_.answered(id, std::move(piece), later.lagging);
+                                     more_ = true;
+                                   });
+  }
+}
+
+void WatchFeed::withdraw(WatchId id) {
+  const auto found = questions_.find(id);
+  if (found == questions_.end()) return;
+  requests_.forget(found->second);
+  questions_.erase(found);
 }
 
 // Applied changes are in the state now, and stay in its history for a while. So nothing is taken from the entries themselves.
@@ -55,14 +92,23 @@ void WatchFeed::tell(Now now) {
     more_ = watches_.advance(now.lagging);
   }
   if (watches_.any_to_retry() && !retrying_) retry(now);
+  if (watches_.any_without_room() && !looking_) look_for_room(now);
 }
 
 void WatchFeed::retry(Now now) {
   retrying_ = true;
-  const LaggingTime at = watches_.any_without_room() ? now.lagging + kRoomLooked : requests_.retry_time(now);
-  requests_.run_at(std::min(at, requests_.retry_time(now)), [this](Now) {
+  requests_.retry(now, [this](Now) {
     retrying_ = false;
     watches_.retry();
+    more_ = true;
+  });
+}
+
+void WatchFeed::look_for_room(Now now) {
+  looking_ = true;
+  requests_.run_at(now.lagging + kRoomLooked, [this](Now) {
+    looking_ = false;
+    watches_.look_for_room();
     more_ = true;
   });
 }

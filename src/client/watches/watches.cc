@@ -13,6 +13,8 @@ constexpr int kReadsAtOnce = 16;       // per turn, for the front and for all ot
 constexpr size_t kTellsAtOnce = 4096;  // per turn, by the front; a revision is delivered whole
 constexpr size_t kEventBytes = 64;
 constexpr Duration kProgressEveryMin = std::chrono::milliseconds(100);
+constexpr Duration kWaitsMax = std::chrono::seconds(30);  // of a question at the end of history
+constexpr Duration kWaitsMin = std::chrono::milliseconds(100);
 
 std::optional<KeyValue> entry_of(machine::EntryRow row) {
   return KeyValue{std::move(row.key), std::move(row.value), row.create, row.mod, row.version, row.lease};
@@ -35,6 +37,8 @@ size_t bytes_of(const WatchEvents& events) {
   }
   return bytes;
 }
+
+bool wants(const WatchOptions& options, const WatchEvent& event) { return event.deleted() ? options.deletes : options.puts; }
 
 WatchEvents without_previous(const WatchEvents& events) {
   std::vector<WatchEvent> out;
@@ -96,8 +100,6 @@ void Watches::end(WatchId id, Revision revision, absl::Status why) {
   erase(id);
 }
 
-void Watches::end_compacted(WatchId id, Revision compacted) { end(id, compacted, watch_compacted(compacted)); }
-
 void Watches::stop(const absl::Status& why) {
   while (!all_.empty()) end(all_.begin()->first, {}, why);
 }
@@ -128,15 +130,16 @@ void Watches::made(WatchId id, const machine::KeySpace& state, LaggingTime now) 
   One& one = *found->second;
   const Revision following(state.revision.value() + 1);
   const Revision from = one.options.from ? one.options.from : following;
-  if (from < state.compacted) return end_compacted(id, state.compacted);
+  if (from < state.compacted) return end(id, state.compacted, watch_compacted(state.compacted));
   deliver(one, {.what = WatchBatch::What::Created, .revision = state.revision}, 0);
   one.quiet_since = now;
   one.progress_due = later(now, one.options.progress_every);
   due_progress_.insert({one.progress_due, id});
   one.ahead = one.options.from > state.revision;
   // The front may have continued to read since this answer. Then it has passed changes that this watch still needs.
-  const bool not_read_yet = live_.empty() || front_.next.revision <= from;
-  if (from >= following && (not_read_yet || one.ahead)) return join_front(id, one, from);
+  const bool not_read_yet = front_.live.empty() || front_.next.revision <= from;
+  if (!elsewhere() && from >= following && (not_read_yet || one.ahead)) return join_front(id, one, from);
+  one.start = from;
   one.state = State::CatchingUp;
   one.next = {from, 0};
   behind_.insert(id);
@@ -151,9 +154,13 @@ void Watches::not_made(WatchId id) {
 
 void Watches::retry() {
   for (const WatchId id : std::exchange(failed_, {})) {
-    all_.find(id)->second->state = State::Wanting;
-    wanting_.insert(id);
+    One& one = *all_.find(id)->second;
+    one.state = one.next.revision ? State::CatchingUp : State::Wanting;
+    (one.next.revision ? behind_ : wanting_).insert(id);
   }
+}
+
+void Watches::look_for_room() {
   for (const WatchId id : std::exchange(full_, {})) {
     One& one = *all_.find(id)->second;
     if (one.taken->load(std::memory_order_acquire) > one.options.room / 2) {
@@ -183,24 +190,24 @@ void Watches::restored() {
 void Watches::join_front(WatchId id, One& one, Revision next) {
   one.state = State::Live;
   one.start = next;
-  if (live_.empty() || next < front_.next.revision) front_ = {.next = {next, 0}, .read = {}};
-  live_.insert(id);
-  index_.add(id, one.options.key, one.options.end);
-  if (one.options.previous) ++previous_wanted_;
+  if (front_.live.empty() || next < front_.next.revision) front_.start_at(next);
+  front_.live.insert(id);
+  front_.index.add(id, one.options.key, one.options.end);
+  if (one.options.previous) ++front_.previous;
 }
 
 void Watches::leave_front(WatchId id, One& one) {
-  live_.erase(id);
-  index_.remove(id, one.options.key, one.options.end);
-  if (one.options.previous) --previous_wanted_;
+  front_.live.erase(id);
+  front_.index.remove(id, one.options.key, one.options.end);
+  if (one.options.previous) --front_.previous;
 }
 
 bool Watches::advance_front(LaggingTime now) {
   size_t told = 0;
-  for (int reads = 0; !live_.empty(); ++reads) {
+  for (int reads = 0; !front_.live.empty(); ++reads) {
     if (reads == kReadsAtOnce || told >= kTellsAtOnce) return true;
     auto reply =
-        read_({.from = front_.next.revision, .sub = front_.next.sub, .key = {}, .end = {}, .previous = previous_wanted_ != 0});
+        read_({.from = front_.next.revision, .sub = front_.next.sub, .key = {}, .end = {}, .previous = front_.previous != 0});
     if (!reply) return false;
     if (reply->gone) {
       skip_gone(reply->compacted);
@@ -226,15 +233,15 @@ bool Watches::advance_front(LaggingTime now) {
 // A watch that starts later has missed nothing.
 void Watches::skip_gone(Revision compacted) {
   Revision first = Revision(UINT64_MAX);
-  for (const WatchId id : absl::btree_set<WatchId>(live_)) {
+  for (const WatchId id : absl::btree_set<WatchId>(front_.live)) {
     const Revision start = all_.find(id)->second->start;
     if (start < compacted) {
-      end_compacted(id, compacted);
+      end(id, compacted, watch_compacted(compacted));
     } else {
       first = std::min(first, start);
     }
   }
-  front_ = {.next = {first, 0}, .read = {}};
+  front_.start_at(first);
 }
 
 // Delivers one complete revision and returns the number of watches that got it. Watches that it concerns in full share the
@@ -245,9 +252,9 @@ size_t Watches::tell_front(LaggingTime now) {
   const Revision revision = front_.read.back().entry.mod;
   for (uint32_t place = 0; place < front_.read.size(); ++place) {
     const WatchEvent& event = front_.read[place];
-    index_.visit(event.entry.key, [&](WatchId id) {
+    front_.index.visit(event.entry.key, [&](WatchId id) {
       One& one = *all_.find(id)->second;
-      if (revision < one.start || !wants(one, event)) return;
+      if (revision < one.start || !wants(one.options, event)) return;
       if (one.hits.empty()) concerned.push_back(id);
       one.hits.push_back(place);
     });
@@ -297,21 +304,26 @@ bool Watches::catch_up(WatchId id, One& one, LaggingTime now) {
                       .end = one.options.end,
                       .previous = one.options.previous});
   if (!reply) return false;
-  if (reply->gone) {
-    end_compacted(id, reply->compacted);
-    return true;
-  }
-  for (machine::ChangeRow& row : reply->changes) {
-    WatchEvent event = event_of(std::move(row));
-    if (wants(one, event)) one.read.push_back(std::move(event));
-  }
-  one.next = {reply->next, reply->next_sub};
-  const bool at_end = reply->next_sub == 0 && reply->next > reply->revision;
-  if (!tell_read(id, one, now) || !at_end) return true;
+  const Revision next = reply->next;
+  if (!take_piece(id, one, *std::move(reply), now)) return true;
   behind_.erase(id);
   one.ahead = false;  // it has passed its start, whatever that was
-  join_front(id, one, reply->next);
+  join_front(id, one, next);
   return true;
+}
+
+// True: the watch has everything that there is. It may have ended, or have no room.
+bool Watches::take_piece(WatchId id, One& one, machine::Changes piece, LaggingTime now) {
+  if (piece.gone) {
+    end(id, piece.compacted, watch_compacted(piece.compacted));
+    return false;
+  }
+  for (machine::ChangeRow& row : piece.changes) {
+    WatchEvent event = event_of(std::move(row));
+    if (wants(one.options, event)) one.read.push_back(std::move(event));
+  }
+  one.next = {piece.next, piece.next_sub};
+  return tell_read(id, one, now) && piece.at_end();
 }
 
 // Delivers the whole revisions that were read. False: there was no room.
@@ -326,6 +338,64 @@ bool Watches::tell_read(WatchId id, One& one, LaggingTime now) {
   if (!tell(id, one, WatchEvents(std::exchange(one.read, {})), now)) return false;
   one.next = next;
   one.read = std::move(rest);
+  return true;
+}
+
+// ---- those whose history is elsewhere
+
+std::vector<WantedPiece> Watches::to_ask(LaggingTime now) {
+  std::vector<WantedPiece> out;
+  if (!elsewhere()) return out;
+  for (const WatchId id : std::exchange(behind_, {})) {
+    One& one = *all_.find(id)->second;
+    const Duration quiet = until(now, later(one.quiet_since, one.options.progress_every));
+    const bool at_once = one.progress_asked != 0 || one.fetch.overdue;
+    one.fetch = {.asked = now,
+                 .waits = at_once ? Duration::zero() : std::clamp(quiet, kWaitsMin, kWaitsMax),
+                 .progress = one.progress_asked,
+                 .at_end = false,
+                 .overdue = one.fetch.overdue};
+    one.state = State::Fetching;
+    out.push_back({.id = id,
+                   .place = {.from = one.next.revision,
+                             .sub = one.next.sub,
+                             .key = one.options.key,
+                             .end = one.options.end,
+                             .previous = one.options.previous},
+                   .waits = one.fetch.waits});
+  }
+  return out;
+}
+
+// A gateway that answers a waiting question at once, without a change, is asked again at the pace of retries.
+void Watches::answered(WatchId id, absl::StatusOr<machine::Changes> piece, LaggingTime now) {
+  const auto found = all_.find(id);
+  if (found == all_.end() || found->second->state != State::Fetching) return;
+  One& one = *found->second;
+  const auto pause = [&] {
+    one.state = State::Failed;
+    behind_.erase(id);
+    failed_.insert(id);
+  };
+  if (!piece.ok()) return pause();
+  one.state = State::CatchingUp;
+  behind_.insert(id);
+  const bool started = piece->revision >= one.start;
+  const bool too_early = piece->changes.empty() && one.fetch.waits != Duration::zero() && now < one.fetch.asked + kWaitsMin / 2;
+  if (!take_piece(id, one, *std::move(piece), now)) return;
+  one.ahead = one.ahead && !started;
+  one.fetch.at_end = true;
+  if (std::exchange(one.fetch.overdue, false)) due_progress_.insert({one.progress_due, id});
+  if (too_early) pause();
+}
+
+bool Watches::interrupt(WatchId id) {
+  const auto found = all_.find(id);
+  if (found == all_.end() || found->second->state != State::Fetching) return false;
+  One& one = *found->second;
+  if (one.fetch.waits == Duration::zero()) return false;
+  one.state = State::CatchingUp;
+  behind_.insert(id);
   return true;
 }
 
@@ -367,6 +437,7 @@ void Watches::deliver(One& one, WatchBatch batch, size_t bytes) {
 
 // The revision up to which this watch has received everything; nullopt: that is not known now.
 std::optional<Revision> Watches::progress_of(const One& one) const {
+  if (elsewhere()) return one.fetch.at_end ? std::optional(Revision(one.next.revision.value() - 1)) : std::nullopt;
   if (one.state != State::Live || front_.next.sub != 0) return std::nullopt;
   if (front_.next.revision < one.start) return std::nullopt;
   return Revision(front_.next.revision.value() - 1);
@@ -375,13 +446,13 @@ std::optional<Revision> Watches::progress_of(const One& one) const {
 void Watches::report_asked_progress() {
   for (const WatchId id : std::exchange(asking_, {})) {
     One& one = *all_.find(id)->second;
-    const bool pending = one.state == State::Live && one.ahead && front_.next.revision <= one.start;
+    const bool pending = start_is_missing(one);
     const std::optional<Revision> revision = progress_of(one);
-    if (!pending && !revision) {
-      asking_.insert(id);
-      continue;
-    }
-    for (uint64_t left = std::exchange(one.progress_asked, 0); left != 0; --left) {
+    uint64_t reports = pending || revision ? one.progress_asked : 0;
+    if (elsewhere() && reports != 0) reports = std::min(reports, std::exchange(one.fetch.progress, 0));
+    one.progress_asked -= reports;
+    if (one.progress_asked != 0) asking_.insert(id);
+    for (; reports != 0; --reports) {
       if (pending) {
         deliver(one, {.what = WatchBatch::What::Pending, .revision = one.start}, 0);
       } else {
@@ -398,9 +469,12 @@ void Watches::report_due_progress(LaggingTime now) {
     due_progress_.erase(due_progress_.begin());
     One& one = *all_.find(id)->second;
     if (later(one.quiet_since, one.options.progress_every) <= now) {
+      if (elsewhere() && !one.fetch.at_end) {
+        one.fetch.overdue = true;
+        continue;
+      }
       const std::optional<Revision> revision = progress_of(one);
-      const bool silent = one.ahead && front_.next.revision <= one.start;
-      if (revision && !silent && one.taken->load(std::memory_order_acquire) == 0) {
+      if (revision && !start_is_missing(one) && one.taken->load(std::memory_order_acquire) == 0) {
         deliver(one, {.what = WatchBatch::What::Progress, .revision = *revision}, 0);
       }
       one.quiet_since = now;
@@ -411,8 +485,8 @@ void Watches::report_due_progress(LaggingTime now) {
 }
 
 bool Watches::advance(LaggingTime now) {
-  bool more = advance_front(now);
-  more |= advance_behind(now);
+  bool more = elsewhere() ? !behind_.empty() : advance_front(now);
+  if (!elsewhere()) more |= advance_behind(now);
   report_asked_progress();
   report_due_progress(now);
   return more;

@@ -22,6 +22,9 @@ std::string_view why_refused(Reason refusal) {
   }
 }
 
+// The bytes of the request, encoded, at most.
+size_t encoded_max(const Submit& submit) { return engine::bytes_of(submit) + kRequestOverhead; }
+
 // Whether this answer carries a machine's decision; other refusals belong to a repeat.
 bool decides(const Answer& answer) {
   return answer.stage == ApplyOutput::Stage::Final && (!answer.refused || answer.refused == Reason::ResultTooLarge);
@@ -62,19 +65,33 @@ Proposals::Call* Proposals::unanswered(Sequence sequence) {
 }
 
 // Assigns sequences to calls that fit the window. A call whose deadline has passed is left to expire(), and with it every call
-// behind it, in either line: that one may have to come after it.
+// behind it, in either line: that one may have to come after it. For the same reason no other call passes a release that does
+// not fit.
 void Proposals::admit_waiting(LaggingTime now) {
   for (Line* from : {&waiting_reserved_, &waiting_}) {
-    while (from->waiting > 0 && window_.room(from->urgency)) {
+    while (from->waiting > 0) {
       const auto found = calls_.find(from->tickets.front());
-      if (found != calls_.end() && found->second.submit.deadline <= now) return;
+      if (found == calls_.end()) {
+        from->tickets.pop_front();
+        continue;
+      }
+      const Submit& submit = found->second.submit;
+      if (!window_.room(from->urgency, encoded_max(submit))) return;
+      if (submit.deadline <= now) return;
       from->tickets.pop_front();
-      if (found == calls_.end()) continue;
       --from->waiting;
-      found->second.sequence = window_.open(found->first, found->second.submit.answer_bytes_max);
+      found->second.sequence = window_.open(found->first, submit.answer_bytes_max, encoded_max(submit));
       schedule(found->second, kNow);
     }
   }
+}
+
+// Whether the next call, if any, fits.
+bool Proposals::next_fits() const {
+  const Line& from = waiting_reserved_.waiting > 0 ? waiting_reserved_ : waiting_;
+  if (from.waiting == 0) return false;
+  const auto first = calls_.find(from.tickets.front());
+  return window_.room(from.urgency, first == calls_.end() ? 0 : encoded_max(first->second.submit));
 }
 
 // A call of this line ended before it got a sequence.
@@ -303,10 +320,7 @@ LaggingTime Proposals::next_deadline(Route route) const {
   const LaggingTime next = deadlines_.next();
   if (route == Route::NoLeader) return next;
   if (route == Route::Unregistered) return std::min(next, register_at_);
-  for (const Line* from : {&waiting_reserved_, &waiting_}) {
-    if (from->waiting > 0 && window_.room(from->urgency)) return kNow;
-  }
-  return at_once_.empty() ? std::min(next, retries_.next()) : kNow;
+  return at_once_.empty() && !next_fits() ? std::min(next, retries_.next()) : kNow;
 }
 
 }  // namespace coordkit::engine

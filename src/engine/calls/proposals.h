@@ -25,7 +25,9 @@ inline size_t bytes_of(const Submit& submit) { return submit.command.size() + (s
 
 class Proposals {
  public:
-  Proposals(const EngineOptions& options, Origin origin) : options_(options), origin_(origin), window_(options) {}
+  // `command_bytes_max`: handed over and unanswered.
+  Proposals(const EngineOptions& options, Origin origin, size_t command_bytes_max = SequenceWindow::kNoLimit)
+      : options_(options), origin_(origin), window_(options, command_bytes_max) {}
 
   // A new call. Refused ones complete at once.
   void submit(Submit&& submit, std::vector<Completion>& completions);
@@ -59,6 +61,7 @@ class Proposals {
 
   // Whether the applied state knows this origin. If it did and no longer does, another data directory has taken this
   // replica's place: answers to what was handed over are gone, so those calls end as unknown and are never handed over again.
+  // All other calls get sequences above theirs. So the next registration retires every copy that is still on its way.
   void known_as_origin(bool registered, std::vector<Completion>& completions);
   // An answer that came out of apply.
   void answered(Answer&& answer, std::vector<Completion>& completions);
@@ -102,7 +105,9 @@ class Proposals {
   Call* unanswered(Sequence sequence);
   void admit_waiting(LaggingTime now);
   Line& line(Urgency urgency) { return urgency == Urgency::Reserved ? waiting_reserved_ : waiting_; }
+  bool next_fits() const;
   void leave(Line& from);
+  void renumber();
   Dispatch hand_over(Call& call, LaggingTime retry_at);
   Sequence comes_after(const Call& call) const;
   void schedule(Call& call, LaggingTime when);

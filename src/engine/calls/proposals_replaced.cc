@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "base/check.h"
 #include "engine/calls/proposals.h"
 
 namespace coordkit::engine {
@@ -75,6 +76,27 @@ void Proposals::known_as_origin(bool registered, std::vector<Completion>& comple
               .request = {origin_, progress.sequence}},
              completions);
   }
+  renumber();
+  COORDKIT_CHECK_MSG(window_.empty(), "a registration names a sequence above all that were handed over");
+}
+
+// Calls that have a sequence wait for another one, before those that have none yet. They were not handed over.
+void Proposals::renumber() {
+  std::vector<std::pair<Sequence, Ticket>> left;
+  window_.for_each_unanswered([&left](Sequence sequence, Ticket ticket) { left.emplace_back(sequence, ticket); });
+  for (Line* to : {&waiting_reserved_, &waiting_}) {
+    Ring<Ticket> behind = std::exchange(to->tickets, {});
+    for (const auto& [sequence, ticket] : left) {
+      Call& call = calls_.find(ticket)->second;
+      if (call.submit.urgency != to->urgency) continue;
+      schedule(call, LaggingTime::max());
+      call.sequence = Sequence();
+      to->tickets.push_back(ticket);
+      ++to->waiting;
+    }
+    while (!behind.empty()) to->tickets.push_back(behind.take_front());
+  }
+  for (const auto& [sequence, ticket] : left) window_.close(sequence);
 }
 
 }  // namespace coordkit::engine

@@ -317,14 +317,12 @@ bool EngineImpl::Messages::wanted(const LogCommand& command) const {
 void EngineImpl::Inputs::operator()(Relay& input) {
   if (!engine_.core()) return;
   Forward forward;
-  for (SharedBytes& bytes : input.commands) {
-    const auto command = decode_command(bytes.view());
-    const Request* request = command.ok() ? std::get_if<Request>(&*command) : nullptr;
-    if (auto stored = request ? engine_.state_.router().stored(request->id) : std::nullopt) {
+  for (Relay::Command& command : input.commands) {
+    if (auto stored = engine_.state_.router().stored(command.id)) {
       effects_.remote_answers.push_back(
           {stored->request, stored->stage, stored->refused, std::move(stored->bytes), stored->index});
     } else {
-      forward.commands.push_back(std::move(bytes));
+      forward.commands.push_back(std::move(command.bytes));
     }
   }
   if (forward.commands.empty() || !engine_.consensus_.knows_leader()) return;

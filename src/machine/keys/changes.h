@@ -23,6 +23,7 @@ struct ChangesAfter {
   std::string key;  // of the interval [key, end); both empty: of every key
   std::string end;
   bool previous = false;
+  friend auto operator<=>(const ChangesAfter&, const ChangesAfter&) = default;
 };
 
 // A key after a change, or before it; version zero: deleted.
@@ -50,6 +51,8 @@ struct Changes {
   // Where to continue. Everything before was covered; `sub` zero: including all of the previous revision.
   Revision next;
   uint32_t next_sub = 0;
+
+  bool at_end() const { return !gone && next_sub == 0 && next > revision; }  // everything that exists was covered
   friend bool operator==(const Changes&, const Changes&) = default;
 };
 

@@ -49,7 +49,7 @@ void MachineLeases::end(SessionId number, SessionEnded::Reason reason, ApplyStep
   step.output.timer_ops.push_back({TimerOp::Kind::Disarm, session_timer(number), lease->generation, {}, {}});
   state_.leases.close(number);
   keys_.end_attached(lease->name);
-  step.output.events.push_back({step.index, encode(Event(SessionEnded{number, reason}))});
+  step.output.events.push_back({step.index, encode(Event(SessionEnded{number, reason, lease->group.node}))});
 }
 
 }  // namespace coordkit::machine

@@ -74,7 +74,7 @@ Answer MachineSessions::execute(ResumeSession& resume, ApplyStep& step) {
   coordination_.regrant(resume.id, step);
   step.output.timer_ops.push_back(timer_of(resume.id, *state_.sessions.find(resume.id)));
   step.output.events.push_back(
-      {step.index, encode(Event(SessionResumed{resume.id, group.node, group.boot, group.incarnation}))});
+      {step.index, encode(Event(SessionResumed{resume.id, group.node, group.boot, group.incarnation, session->group.node}))});
   return Result{.session = resume.id, .ttl = group.ttl, .previous_gone = gone};
 }
 
@@ -105,18 +105,19 @@ void MachineSessions::end(SessionId id, SessionEnded::Reason reason, ApplyStep& 
   state_.locks.end(id, ending, state_.counter, step.decisions);
   coordination_.end(id, step);
   keys_.end_attached(LeaseId(id.value()));
-  step.output.events.push_back({step.index, encode(Event(SessionEnded{id, reason}))});
+  step.output.events.push_back({step.index, encode(Event(SessionEnded{id, reason, session->group.node}))});
 }
 
 // S-57, first step. The timer leaves its group, so that no renewal of the group moves it. It starts a full TTL now and again
 // with every new leader. The second step is its expiry. A second mark does not prolong it.
 void MachineSessions::mark_ending(SessionId id, ApplyStep& step) {
-  if (state_.sessions.find(id)->ending) return;
+  const lease::Session session = *state_.sessions.find(id);
+  if (session.ending) return;
   state_.sessions.mark_ending(id);
   state_.locks.end_waits(id, step.decisions);
   coordination_.end_waits(id, coordination::Waiter::IsGone, step);
   step.output.timer_ops.push_back(timer_of(id, *state_.sessions.find(id)));
-  step.output.events.push_back({step.index, encode(Event(SessionEnding{id}))});
+  step.output.events.push_back({step.index, encode(Event(SessionEnding{id, session.group.node}))});
 }
 
 }  // namespace coordkit::machine

@@ -108,7 +108,7 @@ inline absl::Status would_wait_for_itself() {
                     "a blocking call inside a callback would wait for its own thread; use the async form, or another thread");
 }
 
-inline absl::Status closed_already() { return make_error(Reason::Closed, "the replica is closed; open another one"); }
+inline absl::Status closed_already() { return make_error(Reason::Closed, "the replica or remote is closed; open another one"); }
 
 inline absl::Status forked_away() {
   return make_error(

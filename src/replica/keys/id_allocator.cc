@@ -8,8 +8,8 @@
 
 namespace coordkit {
 
-IdAllocator::IdAllocator(const Replica& replica, std::string counter, int64_t block)
-    : host_(HandleAccess::host(replica)), counter_(replica, std::move(counter)), block_(std::max<int64_t>(block, 1)) {}
+IdAllocator::IdAllocator(const Service& service, std::string counter, int64_t block)
+    : host_(HandleAccess::host(service)), counter_(service, std::move(counter)), block_(std::max<int64_t>(block, 1)) {}
 
 absl::StatusOr<int64_t> IdAllocator::next() {
   if (host_->forked()) return forked_away();  // before the lock: another thread of the parent may have it

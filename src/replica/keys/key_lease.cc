@@ -78,7 +78,7 @@ AsyncCall KeyLease::revoke_async(absl::AnyInvocable<void(absl::Status)> done) {
 
 // ---- Leases
 
-Leases::Leases(const Replica& replica) : host_(HandleAccess::host(replica)) {}
+Leases::Leases(const Service& service) : host_(HandleAccess::host(service)) {}
 
 AsyncCall Leases::keep_async(LeaseOptions options, Callback<KeyLease> done) {
   const LaggingTime deadline = host_->deadline(options.timeout);

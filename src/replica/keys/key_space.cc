@@ -7,7 +7,7 @@
 
 namespace coordkit {
 
-KeySpace::KeySpace(const Replica& replica) : host_(HandleAccess::host(replica)) {}
+KeySpace::KeySpace(const Service& service) : host_(HandleAccess::host(service)) {}
 
 absl::StatusOr<QuotaResult> KeySpace::set_quota(uint64_t bytes, ProposeOptions options) {
   return wait_for_async<absl::StatusOr<QuotaResult>>(*host_, options.timeout, [&](Callback<QuotaResult> done) {

@@ -8,7 +8,7 @@
 
 namespace coordkit {
 
-Kv::Kv(const Replica& replica) : host_(HandleAccess::host(replica)) {}
+Kv::Kv(const Service& service) : host_(HandleAccess::host(service)) {}
 
 absl::StatusOr<GetResult> Kv::get(std::string key, QueryOptions options) const {
   return wait_for_async<absl::StatusOr<GetResult>>(*host_, options.timeout, [&](Callback<GetResult> done) {

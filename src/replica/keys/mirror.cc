@@ -180,8 +180,8 @@ struct Mirror::Rep : std::enable_shared_from_this<Rep> {
   absl::Status why;       // it has ended
 };
 
-Mirror::Mirror(const Replica& replica, MirrorOptions options, MirrorObserver observer)
-    : Mirror(HandleAccess::host(replica), std::move(options), std::move(observer)) {}
+Mirror::Mirror(const Service& service, MirrorOptions options, MirrorObserver observer)
+    : Mirror(HandleAccess::host(service), std::move(options), std::move(observer)) {}
 
 Mirror::Mirror(std::shared_ptr<Host> host, MirrorOptions options, MirrorObserver observer)
     : rep_(std::make_shared<Rep>(std::move(host), std::move(options), std::move(observer))) {
@@ -214,7 +214,7 @@ void Mirror::end() {
 
 template <typename Ready>
 absl::Status Mirror::wait_until(Duration timeout, Ready ready) const {
-  if (!rep_) return make_error(Reason::Closed, "this mirror follows nothing: make it of a replica");
+  if (!rep_) return make_error(Reason::Closed, "this mirror follows nothing: make it of a replica or a remote");
   if (absl::Status refused = refusal_to_wait(*rep_->host); !refused.ok()) return refused;
   if (rep_->host->on_callback_thread()) return would_wait_for_itself();
   const auto settled = [&] { return ready(*rep_) || !rep_->why.ok(); };

@@ -108,7 +108,7 @@ Watch::Watch(Watch&&) noexcept = default;
 Watch& Watch::operator=(Watch&&) noexcept = default;
 Watch::~Watch() = default;
 
-Watch::Watch(const Replica& replica, WatchOptions options) : rep_(std::make_unique<Rep>(HandleAccess::host(replica))) {
+Watch::Watch(const Service& service, WatchOptions options) : rep_(std::make_unique<Rep>(HandleAccess::host(service))) {
   rep_->queue = std::make_shared<BatchQueue>();
   auto listener =
       std::make_shared<Listener<WatchBatch>>([queue = rep_->queue](WatchBatch batch) { queue->push(std::move(batch)); });
@@ -116,13 +116,13 @@ Watch::Watch(const Replica& replica, WatchOptions options) : rep_(std::make_uniq
               [listener, end = QueueEnd(rep_->queue, rep_->host)](WatchBatch batch) { listener->tell(std::move(batch)); });
 }
 
-Watch::Watch(const Replica& replica, WatchOptions options, WatchObserver observer)
-    : rep_(std::make_unique<Rep>(HandleAccess::host(replica))) {
+Watch::Watch(const Service& service, WatchOptions options, WatchObserver observer)
+    : rep_(std::make_unique<Rep>(HandleAccess::host(service))) {
   rep_->start(std::move(options), std::move(observer));
 }
 
 absl::StatusOr<WatchBatch> Watch::next(Duration timeout) {
-  if (!rep_) return make_error(Reason::Closed, "this watch watches nothing: make it of a replica");
+  if (!rep_) return make_error(Reason::Closed, "this watch watches nothing: make it of a replica or a remote");
   if (!rep_->queue) return make_error(Reason::InvalidArgument, "the batches of this watch go to its observer");
   if (absl::Status refused = refusal_to_wait(*rep_->host); !refused.ok()) return refused;
   if (rep_->host->on_callback_thread()) return would_wait_for_itself();

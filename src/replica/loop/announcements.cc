@@ -20,19 +20,19 @@ std::vector<OwnMachine> guarded_machines(HostCode& host_code, std::vector<OwnMac
 
 }  // namespace
 
-Announcements::Announcements(const ReplicaOptions& options, const Clock& clock, HostCode::OnError on_threw,
+Announcements::Announcements(const HostCallbacks& callbacks, const Clock& clock, HostCode::OnError on_threw,
                              std::function<void()> fail)
     : host_code_([this](const absl::Status& why) { threw(why); },
                  [this](CallbackThread::Task task) { announce(std::move(task)); }),
-      on_error_(options.on_error),
+      on_error_(callbacks.on_error),
       on_threw_(std::move(on_threw)),
-      on_leadership_(host_code_.guarded("on_leadership", options.on_leadership)),
-      on_divergence_(host_code_.guarded("on_divergence", options.on_divergence)),
-      on_halt_(host_code_.guarded("on_halt", options.on_halt)),
+      on_leadership_(host_code_.guarded("on_leadership", callbacks.on_leadership)),
+      on_divergence_(host_code_.guarded("on_divergence", callbacks.on_divergence)),
+      on_halt_(host_code_.guarded("on_halt", callbacks.on_halt)),
       thread_("coordkit/notify", [this](CallbackThread::Task&& task) { host_code_.run(kAnnouncement, std::move(task)); }),
-      relay_(guarded_machines(host_code_, options.machines), thread_),
+      relay_(guarded_machines(host_code_, callbacks.machines), thread_),
       deadlines_(clock, thread_, std::move(fail)) {
-  if (options.on_event) feed_.emplace(host_code_.guarded(kOnEvent, options.on_event), thread_);
+  if (callbacks.on_event) feed_.emplace(host_code_.guarded(kOnEvent, callbacks.on_event), thread_);
 }
 
 // A caller that begins something on a closed replica is told so in place: there is no other thread left.

@@ -22,11 +22,21 @@
 
 namespace coordkit {
 
+// The program's functions; those that are set are called.
+struct HostCallbacks {
+  OnReplicaEvent on_event = {};
+  std::function<void(const raft::Leadership&)> on_leadership = {};
+  std::function<void(const Divergence&)> on_divergence = {};
+  std::function<void(const absl::Status&)> on_halt = {};
+  std::function<void(const absl::Status&)> on_error = {};
+  std::vector<OwnMachine> machines = {};  // for their on_event
+};
+
 class Announcements {
  public:
-  // The options' functions are called, if they are set. `on_threw`: of each exception that can be an event, on this thread.
+  // `on_threw`: of each exception that can be an event, on this thread.
   // `fail`: within `catch (...)`, on the thread of the deadlines, if there was no memory to announce one.
-  Announcements(const ReplicaOptions& options, const Clock& clock, HostCode::OnError on_threw, std::function<void()> fail);
+  Announcements(const HostCallbacks& callbacks, const Clock& clock, HostCode::OnError on_threw, std::function<void()> fail);
 
   // An announcement of the client's, in order with those of deadlines().
   void announce(CallbackThread::Task task);
@@ -40,6 +50,11 @@ class Announcements {
   // Takes the halt out of the effects, which the engine says once; a later tell() announces it. Allocates nothing.
   void note_halt(EngineEffects& effects) noexcept;
 
+  // The same function for the callback thread. An exception of it is reported.
+  template <typename... Args>
+  std::function<void(Args...)> guarded(std::string name, std::function<void(Args...)> call) {
+    return host_code_.guarded(std::move(name), std::move(call));
+  }
   bool run_here() const { return thread_.runs_here(); }                        // is the caller one of them?
   std::vector<std::string> warnings() const { return host_code_.warnings(); }  // of code that threw
   void host_threw(const absl::Status& why) { host_code_.threw(why); }          // what was caught elsewhere; any thread

@@ -19,23 +19,33 @@ size_t move_calls(std::deque<CallRunner::Call>& from, std::vector<CallRunner::Ca
 
 }  // namespace
 
+// Takes the room as well.
+bool Arrivals::has_room(const Arrival& arrival) {
+  const auto take = [](size_t& taken, size_t most, size_t bytes) {
+    if (taken + bytes > most) return false;
+    taken += bytes;
+    return true;
+  };
+  if (const auto* mail = std::get_if<Mail>(&arrival)) return take(room_.mail_bytes, mail_bytes_max_, mail->body.size());
+  const auto* news = std::get_if<LinkNews>(&arrival);
+  return news == nullptr || news->kind != LinkNews::Kind::Frame || take(room_.link_bytes, kLinkBytesMax, news->text.size());
+}
+
 void Arrivals::post(Arrival arrival) noexcept try {
-  const size_t mail_bytes = std::holds_alternative<Mail>(arrival) ? std::get<Mail>(arrival).body.size() : 0;
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
-    if (mail_bytes_ + mail_bytes > mail_bytes_max_) {
-      ++mails_lost_;
+    if (!has_room(arrival)) {
+      ++room_.lost;
       return;
     }
     inputs_.push_back(std::move(arrival));
-    mail_bytes_ += mail_bytes;
   }
   wake();
 } catch (...) {
   if (std::holds_alternative<Mail>(arrival)) {
     const std::lock_guard lock(mutex_);
-    ++mails_lost_;
+    ++room_.lost;
   } else {
     fail(last_words_.caught());
   }
@@ -101,7 +111,7 @@ void Arrivals::peer_unreachable(ReplicaId peer, std::string why) { post(EngineIn
 void Arrivals::take(std::vector<Arrival>& inputs) {
   const std::lock_guard lock(mutex_);
   inputs.swap(inputs_);
-  mail_bytes_ = 0;
+  room_.mail_bytes = room_.link_bytes = 0;
 }
 
 // However many wait, a turn begins no more than its share, so that no remote caller waits for them. Calls that release
@@ -127,7 +137,7 @@ bool Arrivals::any() const {
 
 Arrivals::Waiting Arrivals::waiting() const {
   const std::lock_guard lock(mutex_);
-  return {.arrivals = inputs_.size() + calls_.size() + line_.size(), .mail_bytes = mail_bytes_, .mails_lost = mails_lost_};
+  return {.arrivals = inputs_.size() + calls_.size() + line_.size(), .mail_bytes = room_.mail_bytes, .mails_lost = room_.lost};
 }
 
 }  // namespace coordkit

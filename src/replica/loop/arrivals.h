@@ -23,6 +23,7 @@
 #include "coordkit/ports/transport.h"
 #include "replica/calls/call_admission.h"
 #include "replica/calls/call_runner.h"
+#include "replica/loop/link_turns.h"
 #include "replica/loop/turn_loop.h"
 
 namespace coordkit {
@@ -35,10 +36,11 @@ class Arrivals final : public StoreEvents, public TransportSink {
     ReplicaId from;
     std::string body;
   };
-  using Arrival = std::variant<EngineInput, Mail, Call>;
+  using Arrival = std::variant<EngineInput, Mail, LinkNews, Call>;
 
   static constexpr size_t kCallsOfATurn = 1024;       // a few milliseconds
   static constexpr size_t kMailBytesMax = 256 << 20;  // a transport may lose frames, so the newest are dropped
+  static constexpr size_t kLinkBytesMax = 64 << 20;   // the same for links, which so never take the room of members
 
   explicit Arrivals(TurnLoop& loop, size_t mail_bytes_max = kMailBytesMax) : loop_(loop), mail_bytes_max_(mail_bytes_max) {}
 
@@ -82,6 +84,7 @@ class Arrivals final : public StoreEvents, public TransportSink {
 
  private:
   void post_event(EngineInput input) override { post(std::move(input)); }
+  bool has_room(const Arrival& arrival);
   Call add_to(std::deque<Call>& where, Call call);
   void wake() noexcept;
 
@@ -91,8 +94,12 @@ class Arrivals final : public StoreEvents, public TransportSink {
   std::vector<Arrival> inputs_;
   std::deque<Call> calls_;  // never refused: releases and reads
   std::deque<Call> line_;   // admitted, waiting only for each other
-  size_t mail_bytes_ = 0;
-  uint64_t mails_lost_ = 0;
+  struct Room {
+    size_t mail_bytes = 0;
+    size_t link_bytes = 0;
+    uint64_t lost = 0;  // messages, so far
+  };
+  Room room_;
   bool closed_ = false;
   absl::Status failure_;
   std::atomic<bool> failed_{false};       // whether it is set

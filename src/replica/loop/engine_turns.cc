@@ -8,8 +8,11 @@
 
 namespace coordkit {
 
-EngineTurns::EngineTurns(std::unique_ptr<Engine> engine, ClientOptions options, bool host_and_port)
-    : engine_(std::move(engine)), client_(std::make_unique<Client>(*engine_, std::move(options))), membership_(host_and_port) {}
+EngineTurns::EngineTurns(std::unique_ptr<Engine> engine, ClientOptions options, bool host_and_port, LinkTurns* links)
+    : engine_(std::move(engine)),
+      client_(std::make_unique<Client>(*engine_, std::move(options))),
+      membership_(host_and_port),
+      links_(links) {}
 
 void EngineTurns::report_events(Duration election_timeout, Agreement agreement, OnReplicaEvent tell, LaggingTime now) {
   event_log_.emplace(election_timeout, std::move(agreement), std::move(tell));
@@ -48,6 +51,8 @@ void EngineTurns::take(Arrivals& arrivals, LaggingTime looked) {
       engine_->post(std::move(*input));
     } else if (auto* mail = std::get_if<Arrivals::Mail>(&arrival)) {
       take(*mail);
+    } else if (auto* news = std::get_if<LinkNews>(&arrival)) {
+      if (links_ != nullptr) links_->take(std::move(*news));
     } else {
       std::move(std::get<Call>(arrival))(*client_);
     }
@@ -70,9 +75,11 @@ void EngineTurns::take(Arrivals::Mail& mail) {
 }
 
 LaggingTime EngineTurns::turn(Now now) {
+  if (links_ != nullptr) links_->before_turn(now);
   client_->before_turn(now);
   engine_->turn(now, effects_);
   client_->after_turn(now, effects_);
+  if (links_ != nullptr) links_->after_turn(now, effects_);
   membership_.after_turn(effects_);
   meter_.turned(effects_, now.lagging);
   if (event_log_) event_log_->turned(*engine_, effects_, now.lagging);
@@ -86,9 +93,10 @@ const std::vector<Outbound>& EngineTurns::released(WriteNumber durable) {
 }
 
 LaggingTime EngineTurns::next_due(Now now) const {
-  const Duration client = client_->next_turn(now);
+  const Duration links = links_ != nullptr ? links_->next_turn(now) : Duration::max();
+  const Duration next = std::min(client_->next_turn(now), links);
   const LaggingTime engine = engine_->next_deadline();
-  return client > LaggingTime::max() - now.lagging ? engine : std::min(engine, now.lagging + client);
+  return next > LaggingTime::max() - now.lagging ? engine : std::min(engine, now.lagging + next);
 }
 
 Ticket EngineTurns::change_members(LaggingTime now, const MembershipChange& change, MembershipOptions options,
@@ -101,17 +109,17 @@ Ticket EngineTurns::transfer_leadership(LaggingTime now, ReplicaId target, Durat
 }
 
 uint64_t EngineTurns::postpone(absl::AnyInvocable<void()> act) {
-  postponed_.emplace(++last_postponed_, std::move(act));
-  return last_postponed_;
+  postponed_.acts.emplace(++postponed_.last, std::move(act));
+  return postponed_.last;
 }
 
 void EngineTurns::run_postponed(uint64_t number) {
-  if (auto act = postponed_.extract(number)) act.mapped()();
+  if (auto act = postponed_.acts.extract(number)) act.mapped()();
 }
 
 std::unique_lock<std::recursive_mutex> EngineTurns::stop(Arrivals& arrivals) {
   std::unique_lock lock(stopped_mutex_);
-  for (auto& [number, act] : std::exchange(postponed_, {})) act();  // none of them twice, whatever it postpones
+  for (auto& [number, act] : std::exchange(postponed_.acts, {})) act();  // none of them twice, whatever it postpones
   {
     const std::lock_guard late(late_mutex_);
     late_.emplace();

@@ -26,8 +26,8 @@ class EngineTurns {
  public:
   using Call = CallRunner::Call;
 
-  // `host_and_port`: the form of the members' addresses.
-  EngineTurns(std::unique_ptr<Engine> engine, ClientOptions options, bool host_and_port);
+  // `host_and_port`: the form of the members' addresses. `links`: between remotes and gateways; null: there are none.
+  EngineTurns(std::unique_ptr<Engine> engine, ClientOptions options, bool host_and_port, LinkTurns* links);
   // From now on `tell` is called inside of take() and turn(). Arguments: those of engine::EventLog.
   void report_events(Duration election_timeout, Agreement agreement, OnReplicaEvent tell, LaggingTime now);
   // Events: what code of the host did.
@@ -76,14 +76,18 @@ class EngineTurns {
   MembershipCalls membership_;
   Meter meter_;
   std::optional<engine::EventLog> event_log_;  // none: not wanted
-  std::vector<Arrivals::Arrival> inputs_;      // being posted
+  LinkTurns* const links_;
+  std::vector<Arrivals::Arrival> inputs_;  // being posted
   struct Calls {
     std::vector<Call> all;
     size_t begun = 0;
   };
   Calls calls_;  // being run
-  absl::btree_map<uint64_t, absl::AnyInvocable<void()>> postponed_;
-  uint64_t last_postponed_ = 0;
+  struct Postponed {
+    absl::btree_map<uint64_t, absl::AnyInvocable<void()>> acts;
+    uint64_t last = 0;
+  };
+  Postponed postponed_;
   EngineEffects effects_;
   std::vector<Outbound> released_;
   std::recursive_mutex stopped_mutex_;             // guards everything once stopped; a callback may call again

@@ -22,7 +22,7 @@ auto wait_at(const std::shared_ptr<CallRunner>& host, Self& self, Async async, A
 
 }  // namespace
 
-Counter::Counter(const Replica& replica, std::string name) : host_(HandleAccess::host(replica)), name_(std::move(name)) {}
+Counter::Counter(const Service& service, std::string name) : host_(HandleAccess::host(service)), name_(std::move(name)) {}
 Counter::Counter(const Session& session, std::string name) : name_(std::move(name)) {
   if (const auto& handle = HandleAccess::handle(session)) host_ = handle->shared_host();
 }

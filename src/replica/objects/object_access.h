@@ -1,4 +1,4 @@
-// Shared by the handles of semaphores, barriers and the like: the way from a Session or a Replica to its client.
+// Shared by the handles of semaphores, barriers and the like: the way from a Session or a Service to its client.
 #pragma once
 
 #include <memory>
@@ -25,15 +25,15 @@ struct HandleAccess {
   }
   static Grant grant(Session session, HoldRef hold) { return {std::move(session), std::move(hold)}; }
   static const HoldRef& hold(const Grant& grant) { return grant.hold_; }
-  static const std::shared_ptr<Host>& host(const Replica& replica) { return replica.host_; }
-  static Replica replica(std::shared_ptr<Host> host) { return Replica(std::move(host)); }
-  static std::unique_ptr<Replica> new_replica(std::shared_ptr<Host> host) {
-    return std::unique_ptr<Replica>(new Replica(std::move(host)));
+  static const std::shared_ptr<Host>& host(const Service& service) { return service.host_; }
+  static Replica replica(std::shared_ptr<Host> host, ReplicaCalls& calls) { return {std::move(host), calls}; }
+  static std::unique_ptr<Replica> new_replica(std::shared_ptr<Host> host, ReplicaCalls& calls) {
+    return std::unique_ptr<Replica>(new Replica(std::move(host), calls));
   }
 };
 
 inline absl::Status handle_without_session() {
-  return make_error(Reason::Closed, "this handle has no session: open one with Replica::open_session");
+  return make_error(Reason::Closed, "this handle has no session: open one with Service::open_session");
 }
 
 inline LockWait wait_for_up_to(Duration timeout) {

@@ -7,8 +7,8 @@
 
 namespace coordkit {
 
-Registry::Registry(const Replica& replica, std::string prefix)
-    : host_(HandleAccess::host(replica)), kv_(replica), prefix_(std::move(prefix)) {}
+Registry::Registry(const Service& service, std::string prefix)
+    : host_(HandleAccess::host(service)), kv_(service), prefix_(std::move(prefix)) {}
 
 absl::StatusOr<std::string> Registry::join(const Session& session, std::string value, ProposeOptions options) {
   if (!HandleAccess::handle(session)) return handle_without_session();

@@ -103,15 +103,16 @@ class SocketReply final : public AdminReply {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<AdminSocket>> AdminSocket::open(std::shared_ptr<Host> host, AdminIdentity identity,
-                                                               const std::string& path) {
+absl::StatusOr<std::unique_ptr<AdminSocket>> AdminSocket::open(std::shared_ptr<Host> host, ReplicaCalls& calls,
+                                                               AdminIdentity identity, const std::string& path) {
   absl::StatusOr<Descriptor> listener = listen_at(path);
   if (!listener.ok()) return listener.status();
-  return std::unique_ptr<AdminSocket>(new AdminSocket(std::move(host), std::move(identity), path, *std::move(listener)));
+  return std::unique_ptr<AdminSocket>(new AdminSocket(std::move(host), calls, std::move(identity), path, *std::move(listener)));
 }
 
-AdminSocket::AdminSocket(std::shared_ptr<Host> host, AdminIdentity identity, const std::string& path, Descriptor listener)
-    : replica_(HandleAccess::replica(std::move(host))),
+AdminSocket::AdminSocket(std::shared_ptr<Host> host, ReplicaCalls& calls, AdminIdentity identity, const std::string& path,
+                         Descriptor listener)
+    : replica_(HandleAccess::replica(std::move(host), calls)),
       identity_(std::move(identity)),
       path_(storage::absolute_path(path)),
       listener_(std::move(listener)),

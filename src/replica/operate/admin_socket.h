@@ -37,8 +37,8 @@ class AdminSocket {
 
   // kFailedPrecondition: another process listens there (InUse), or something that is not a socket has this name (ForeignData);
   // else the file system's error. A socket left behind by a dead process is replaced.
-  static absl::StatusOr<std::unique_ptr<AdminSocket>> open(std::shared_ptr<Host> host, AdminIdentity identity,
-                                                           const std::string& path);
+  static absl::StatusOr<std::unique_ptr<AdminSocket>> open(std::shared_ptr<Host> host, ReplicaCalls& calls,
+                                                           AdminIdentity identity, const std::string& path);
   ~AdminSocket();
   AdminSocket(const AdminSocket&) = delete;
   AdminSocket& operator=(const AdminSocket&) = delete;
@@ -53,7 +53,8 @@ class AdminSocket {
     bool sent_away = false;     // to make room for another one
     uint64_t silent_since = 0;  // by silences_
   };
-  AdminSocket(std::shared_ptr<Host> host, AdminIdentity identity, const std::string& path, Descriptor listener);
+  AdminSocket(std::shared_ptr<Host> host, ReplicaCalls& calls, AdminIdentity identity, const std::string& path,
+              Descriptor listener);
   void accept_visitors();
   void admit(LocalStream stream);
   bool make_place();

@@ -16,8 +16,6 @@
 #include "replica/operate/health_calls.h"
 #include "replica/operate/published_health.h"
 #include "replica/operate/replica_health.h"
-#include "replica/shell/peer_transport.h"
-#include "replica/shell/stores.h"
 
 namespace coordkit {
 
@@ -57,7 +55,7 @@ class HostHealth final : public ReplicaHealth {
   HealthCalls calls_;
 };
 
-// The counters of a host itself, beside those of engine, client and transport.
-Metrics metrics_of(EngineTurns& turns, const Arrivals& arrivals, const Stores& stores, PeerTransport& peers);
+// The counters of loop, engine and client. Those of stores and transport are the host's.
+Metrics metrics_of(EngineTurns& turns, const Arrivals& arrivals);
 
 }  // namespace coordkit

@@ -1,28 +1,26 @@
-// The metrics of a replica, read where they are counted.
+// The metrics of a host, read where they are counted.
 #include "machine/reads.h"
 #include "replica/operate/host_health.h"
 
 namespace coordkit {
 
-Metrics metrics_of(EngineTurns& turns, const Arrivals& arrivals, const Stores& stores, PeerTransport& peers) {
+Metrics metrics_of(EngineTurns& turns, const Arrivals& arrivals) {
   const Client& client = turns.client();
   Metrics metrics = turns.meter().read();
   const Arrivals::Waiting waiting = arrivals.waiting();
   metrics.turns.waiting = waiting.arrivals;
   metrics.turns.waiting_bytes = waiting.mail_bytes;
   metrics.turns.messages_lost = waiting.mails_lost;
-  metrics.log.written_bytes = stores.log_bytes_written();
   const Engine& engine = turns.engine();
   const EngineStatus status = engine.status();
   metrics.peers.rejected = status.rejected;
-  metrics.peers.tcp = peers.counters();
   metrics.consensus.term = engine.leadership().term;
   metrics.consensus.leads = engine.leadership().role == raft::Role::Leader;
   metrics.consensus.applied = status.applied;
   if (status.core) {
     metrics.consensus.commit = status.core->commit;
     metrics.consensus.durable = status.core->durable;
-    metrics.memory.log_bytes = status.core->cached_bytes + stores.log_index_bytes();
+    metrics.memory.log_bytes = status.core->cached_bytes;
   }
   metrics.commands = client.command_statistics();
   metrics.locks = client.lock_statistics();

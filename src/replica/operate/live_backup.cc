@@ -41,7 +41,7 @@ absl::Status scan(const CheckpointView& view, std::string_view prefix, backup::R
 absl::StatusOr<BackupInfo> RunningHost::backup(const std::string& file, LiveBackupOptions options) {
   const std::string path = storage::absolute_path(file);
   const LaggingTime until = deadline(options.timeout);
-  const absl::StatusOr<Index> at_least = state_to_save(shared_from_this(), options);
+  const absl::StatusOr<Index> at_least = state_to_save(self(), options);
   if (!at_least.ok()) return at_least.status();
   const auto awaited = [&] { return !options.awaited || options.awaited(); };
   absl::StatusOr<std::unique_ptr<CheckpointView>> view = backup::not_awaited();

@@ -109,6 +109,25 @@ void write(Page& page, const PeerMetrics& peers) {
   if (peers.tcp) write(page, *peers.tcp);
 }
 
+void write(Page& page, const RemoteMetrics& remotes) {
+  page.gauge("remotes_linked", "Processes without a replica whose gateway this replica is.", remotes.linked);
+  page.family("remote_messages_dropped_total", "Messages of remotes that were dropped, by reason.");
+  const auto dropped = [&](std::string_view reason, uint64_t count) {
+    page.sample("remote_messages_dropped_total", "reason=\"" + std::string(reason) + "\"", std::to_string(count));
+  };
+  dropped("malformed", remotes.malformed);
+  dropped("foreign", remotes.foreign);
+  dropped("invalid", remotes.invalid);
+  dropped("disagreeing", remotes.disagreeing);
+  dropped("beyond", remotes.beyond);
+  page.counter("remote_connections_opened_total", "Connections of remotes whose hellos were verified.", remotes.tcp.opened);
+  page.family("remote_connections_closed_total", "Connections of remotes that ended, by reason.");
+  for (size_t i = 1; i < remotes.tcp.closed.size(); ++i) {
+    const std::string label = "reason=\"" + std::string(name_of(static_cast<CloseReason>(i))) + "\"";
+    page.sample("remote_connections_closed_total", label, std::to_string(remotes.tcp.closed[i]));
+  }
+}
+
 void write(Page& page, const ConsensusMetrics& consensus) {
   page.counter("leaders_total", "Changes of leader that were seen here.", consensus.leaders);
   page.counter("elections_won_total", "Elections that this replica has won.", consensus.won);
@@ -164,6 +183,7 @@ std::string prometheus_text(const Metrics& metrics, std::string_view labels) {
   write(page, metrics.log);
   write(page, metrics.state);
   write(page, metrics.peers);
+  if (metrics.remotes) write(page, *metrics.remotes);
   write(page, metrics.consensus);
   write(page, metrics.commands);
   write(page, metrics.locks);

@@ -159,8 +159,8 @@ struct KeptSession::Rep : std::enable_shared_from_this<Rep> {
   absl::Status end_why;  // not OK: there will be no other session
 };
 
-KeptSession::KeptSession(const Replica& replica, KeptSessionOptions options)
-    : rep_(std::make_shared<Rep>(HandleAccess::host(replica), std::move(options))) {
+KeptSession::KeptSession(const Service& service, KeptSessionOptions options)
+    : rep_(std::make_shared<Rep>(HandleAccess::host(service), std::move(options))) {
   const KeptSessionOptions& given = rep_->options;
   const bool legal =
       given.backoff_min > Duration::zero() && given.backoff_min <= given.backoff_max && given.backoff_max <= kPauseMax;

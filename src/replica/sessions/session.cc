@@ -17,7 +17,7 @@ namespace coordkit {
 namespace {
 
 absl::Status no_session() {
-  return make_error(Reason::Closed, "this handle has no session: open one with Replica::open_session");
+  return make_error(Reason::Closed, "this handle has no session: open one with Service::open_session");
 }
 
 }  // namespace

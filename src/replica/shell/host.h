@@ -1,6 +1,6 @@
-// The part of a replica that its handles at door 1 need beside the calls of its client, which CallRunner has. RunningHost
-// (running_host.h) is a replica with its threads, disk and sockets; the fake of coordkit/testing/fake_session.h is one in
-// virtual time. So the handles are the same in both.
+// The part of a Service that its handles at door 1 need beside the calls of its client, which CallRunner has. RunningHost
+// (running_host.h) is a replica with its threads, disk and sockets, and RemoteHost (remote_host.h) a process without a replica.
+// The fake of coordkit/testing/fake_session.h is a replica in virtual time. So the handles are the same in all of them.
 //
 // Threads: any, unless a method says otherwise. Lifetime: handles share it, also once it is closed.
 #pragma once
@@ -34,20 +34,27 @@ class Host : public CallRunner {
   // How long what failed for lack of a leader is left alone before it is tried again.
   virtual Duration retry_after() const = 0;
 
+  virtual ReplicaHealth& health() = 0;
+  virtual absl::Status close() = 0;
+  // On a thread made for it, which then calls `done`. `self` is this.
+  virtual void close_async(std::shared_ptr<Host> self, DoneCallback done) = 0;
+  // The destructor of the service calls it. `self` is this.
+  virtual void end(std::shared_ptr<Host> self) = 0;
+};
+
+// The calls that only a replica has.
+class ReplicaCalls {
+ public:
+  virtual ~ReplicaCalls() = default;
+
   // ---- called inside a call
   virtual Ticket change_members(const MembershipChange& change, MembershipOptions options, Callback<Index> done) = 0;
   virtual Ticket transfer_leadership(std::optional<uint64_t> target, Duration timeout, DoneCallback done) = 0;
 
-  // ---- those of Replica
-  virtual ReplicaHealth& health() = 0;
+  // ---- on the caller's thread
   virtual absl::Status scrub_now(absl::FunctionRef<bool()> awaited) = 0;
   virtual absl::StatusOr<BackupInfo> backup(const std::string& file, LiveBackupOptions options) = 0;
   virtual absl::Status reload_tls() = 0;
-  virtual absl::Status close() = 0;
-  // On a thread made for it, which then calls `done`. `self` is this.
-  virtual void close_async(std::shared_ptr<Host> self, DoneCallback done) = 0;
-  // The destructor of the replica calls it. `self` is this.
-  virtual void end(std::shared_ptr<Host> self) = 0;
 };
 
 }  // namespace coordkit

@@ -10,7 +10,7 @@
 #include "replica/calls/call_control.h"
 #include "replica/calls/callback_stream.h"
 #include "replica/calls/waiting.h"
-#include "replica/shell/running_host.h"
+#include "replica/shell/loop_host.h"
 
 namespace coordkit {
 namespace {
@@ -34,21 +34,21 @@ void insist(Step step) noexcept {
 
 }  // namespace
 
-void RunningHost::finish_drain() {
+void LoopHost::finish_drain() {
   const ClientStatus status = turns_->client().status();
   if (status.releases + status.tickets == 0) closing_.drained();
 }
 
 // The last thing the engine's thread does, with the calls that find the host closed meanwhile. Each step is safe to repeat.
-void RunningHost::stop_engine() noexcept {
+void LoopHost::stop_engine() noexcept {
   std::unique_lock<std::recursive_mutex> lock;
   insist([&] { lock = turns_->stop(arrivals_); });
-  insist([&] { peers_.close(); });
+  insist([&] { close_network(); });
   insist([&] { health_.stop(report()); });
   insist([&] { turns_->run_late(); });
 }
 
-absl::Status RunningHost::close() {
+absl::Status LoopHost::close() {
   if (forked()) return forked_away();
   if (on_engine_thread()) {
     return make_error(Reason::InCallback,
@@ -64,32 +64,31 @@ absl::Status RunningHost::close() {
 
 // On the executor's thread no turn is run while this waits: the last one is run right here, and nothing is waited for that
 // takes more of them.
-absl::Status RunningHost::close(Where where) {
+absl::Status LoopHost::close(Where where) {
   closing_in_callback();
-  if (!closing_.begin(where == Where::OnExecutor ? Duration::zero() : options_.drain)) {
+  if (!closing_.begin(where == Where::OnExecutor ? Duration::zero() : loop_options_.drain)) {
     // The thread that closes waits for this one.
     if (on_callback_thread() || where == Where::OnExecutor) return absl::OkStatus();
     closing_.wait();
     if (announcements_) announcements_->stop();  // the one that closed was perhaps one of them
     return absl::OkStatus();
   }
-  insist([&] { stores_.stop(); });
+  insist([&] { stop_sources(); });
   if (loop_.begun()) {
-    loop_.end([this] { stop_engine(); }, own_thread_ ? Duration::max() : kExecutorPatience);
+    loop_.end([this] { stop_engine(); }, loop_options_.own_thread ? Duration::max() : kExecutorPatience);
   } else {
-    peers_.close();
+    close_network();
   }
-  if (own_thread_) own_thread_->stop();
-  admin_.reset();  // its visitors have been answered by now
+  if (loop_options_.own_thread) loop_options_.own_thread->stop();
+  end_visits();
   if (announcements_) insist([&] { announcements_->stop(); });
   // Handles may keep this object for long; the directory and the port must be free for the next replica now.
-  peers_.release();
-  insist([&] { stores_.release(); });
+  insist([&] { release(); });
   closing_.closed();
   return absl::OkStatus();
 }
 
-void RunningHost::end(std::shared_ptr<Host> self) {
+void LoopHost::end(std::shared_ptr<Host> self) {
   if (forked() || closing_.closes_here()) return;
   if (!on_engine_thread() && on_executor_thread()) {
     close(Where::OnExecutor).IgnoreError();
@@ -100,7 +99,7 @@ void RunningHost::end(std::shared_ptr<Host> self) {
   insist([&] { Thread::detached("coordkit/close", [self] { self->close().IgnoreError(); }); });
 }
 
-void RunningHost::close_async(std::shared_ptr<Host> self, DoneCallback done) {
+void LoopHost::close_async(std::shared_ptr<Host> self, DoneCallback done) {
   if (forked()) return tell(std::move(done), forked_away());
   const auto given = std::make_shared<DoneCallback>(std::move(done));
   const auto answer = [self, given](absl::Status status) {

@@ -158,28 +158,31 @@ absl::StatusOr<std::shared_ptr<RunningHost>> open_host(ReplicaOptions options) {
 absl::StatusOr<std::shared_ptr<RunningHost>> RunningHost::open() {
   absl::StatusOr<Stores::Recovered> recovered = stores_.open(arrivals_);
   if (!recovered.ok()) return recovered.status();
-  const Origin self{ReplicaId(options_.id), recovered->log.store, recovered->log.boot};
+  const Origin origin{ReplicaId(options_.id), recovered->log.store, recovered->log.boot};
 
   absl::StatusOr<std::vector<HostedMachine>> fresh = make_machines(options_.machines);
   if (!fresh.ok()) return fresh.status();
   EngineOptions engine_opts = engine_options(options_);
   const std::vector<Peer> peers = engine_opts.members;
   auto engine =
-      Engine::recover(std::move(engine_opts), *std::move(fresh), std::move(recovered->log), *recovered->view, clock_.now());
+      Engine::recover(std::move(engine_opts), *std::move(fresh), std::move(recovered->log), *recovered->view, clock().now());
   if (!engine.ok()) return engine.status();
 
   const Hello hello{.cluster_name = options_.cluster,
-                    .from = self.replica,
-                    .store = self.store,
-                    .boot = self.boot,
+                    .from = origin.replica,
+                    .store = origin.store,
+                    .boot = origin.boot,
                     .cluster = (*engine)->status().cluster,
                     .feature_level = kFeatureLevel,
                     .agreement = agreement_of(options_),
                     .members = list_for_hello(peers)};
   if (absl::Status status = peers_.start(hello, peers, arrivals_); !status.ok()) return status;
+  if (remotes_) {
+    if (absl::Status status = remotes_->start(**engine, options_, arrivals_); !status.ok()) return status;
+  }
   stores_.keep_reserve();
   start(*std::move(engine));
-  return shared_from_this();
+  return self();
 }
 
 }  // namespace coordkit

@@ -113,6 +113,15 @@ void check_security(const ReplicaOptions& options, Problems& problems) {
   }
 }
 
+void check_remotes(const RemotesOptions& remotes, Problems& problems) {
+  if (remotes.listen.empty()) return;
+  if (const auto address = tcp::split_address(remotes.listen); !address.ok()) {
+    problems.add("remotes.listen: " + std::string(sentence_of(address.status())));
+  }
+  problems.add(check(remotes.security, "remotes.security"));
+  if (remotes.remotes_max == 0) problems.add("remotes.remotes_max is 0: give it 1 at least, or listen empty for no remotes");
+}
+
 }  // namespace
 
 uint64_t random_id() {
@@ -132,6 +141,7 @@ std::string own_address(const ReplicaOptions& options) {
 
 void check_parts(const ReplicaOptions& options, Problems& problems) {
   const Parts& parts = options.parts;
+  check_remotes(options.remotes, problems);
   if (parts.transport) {
     if (std::holds_alternative<SharedSecret>(options.security) || std::holds_alternative<Tls>(options.security))
       problems.add(
@@ -174,6 +184,11 @@ absl::StatusOr<MadeParts> make_parts(const ReplicaOptions& options, std::shared_
   } else {
     // Before touching the stores.
     if (absl::Status status = add_tcp_transport(made, options, network); !status.ok()) return status;
+  }
+  if (!options.remotes.listen.empty()) {
+    auto remotes = RemoteListener::open(options.remotes, network);
+    if (!remotes.ok()) return remotes.status();
+    made.remotes = *std::move(remotes);
   }
   auto log = parts.log_store ? made_by(parts.log_store, "log store", context) : segmented_log(options, context);
   if (!log.ok()) return log.status();

@@ -10,6 +10,7 @@
 #include "coordkit/ports/parts.h"
 #include "coordkit/replica.h"
 #include "coordkit/transport/tcp_transport.h"
+#include "replica/remotes/remote_listener.h"
 
 namespace coordkit {
 
@@ -17,6 +18,7 @@ struct MadeParts {
   std::unique_ptr<Transport> transport;
   TcpTransport* tcp = nullptr;               // the same, if it is the built-in one: bound to its port
   std::shared_ptr<SecureChannels> channels;  // of it, if there are certificates
+  std::unique_ptr<RemoteListener> remotes;   // none: not wanted
   std::unique_ptr<LogStore> log;
   std::unique_ptr<StateStore> state;
 };

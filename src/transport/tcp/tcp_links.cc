@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace coordkit::tcp {
-namespace {
-
-constexpr size_t kAcquaintancesMax = 64;  // one cluster never had more members at a time
-
-}  // namespace
 
 std::shared_ptr<Link> Links::add(ReplicaId id) {
   auto link = std::make_shared<Link>(id, options_, io_);
@@ -40,7 +35,7 @@ std::vector<std::shared_ptr<Link>> Links::all() const {
 bool Links::room_for_guest(bool belongs) const {
   const auto is_alike = [&](const auto& one) { return one.second->guest() && one.second->belongs() == belongs; };
   const auto alike = static_cast<size_t>(std::count_if(links_.begin(), links_.end(), is_alike));
-  return alike < (belongs ? kAcquaintancesMax : options_.guests_max);
+  return alike < (belongs ? options_.acquaintances_max : options_.guests_max);
 }
 
 std::vector<std::string> loss_warnings(const Links& links, TimePoint now) {

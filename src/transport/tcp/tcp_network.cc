@@ -63,7 +63,9 @@ absl::Status Network::prepare(Hello self, std::vector<Peer> peers, TransportSink
 
 void Network::begin() {
   if (closed_) return;
-  listener_.begin(shared_from_this(), [this](Socket socket) { welcome(std::move(socket)); });
+  if (!options_.listen.empty()) {
+    listener_.begin(shared_from_this(), [this](Socket socket) { welcome(std::move(socket)); });
+  }
   for (const auto& link : links_.all()) {
     if (!link->guest() && !link->dialed && !link->lookup.pending()) dial(link);
   }

@@ -33,7 +33,7 @@ class Network : public ConnectionOwner, public std::enable_shared_from_this<Netw
  public:
   Network(asio::io_context& io, TcpOptions options);
 
-  absl::Status bind() { return listener_.bind(options_.listen); }
+  absl::Status bind() { return options_.listen.empty() ? absl::OkStatus() : listener_.bind(options_.listen); }
   uint16_t port() const { return listener_.port(); }
   absl::Status prepare(Hello self, std::vector<Peer> peers, TransportSink& sink);  // before begin(), by start()
   void begin();

@@ -8,7 +8,6 @@ using std::chrono::milliseconds;
 
 absl::Status TcpOptions::validate() const {
   Problems problems;
-  if (listen.empty()) problems.add("listen is empty: write host:port, for example 0.0.0.0:7400");
   if (frame_bytes_max < 1024 || frame_bytes_max > (1u << 30)) problems.add("frame_bytes_max is not between 1 KiB and 1 GiB");
   if (bulk_frames_max == 0) problems.add("bulk_frames_max is 0: give the queue room for one frame at least");
   if (control_frames_max == 0) problems.add("control_frames_max is 0: give the queue room for one frame at least");

@@ -31,7 +31,7 @@ Exceptions exceptions() {
   const std::string door = "a public door: one pointer, and a call for each thing that users do";
   return {
       {"include/coordkit/engine/client.h Client", door},
-      {"include/coordkit/replica.h Replica", door},
+      {"include/coordkit/service.h Service", door},
   };
 }
 

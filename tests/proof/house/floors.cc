@@ -32,6 +32,8 @@ const std::map<std::string, std::string> kOwners = {
     {"coordkit/keys/txn.h", "client"},
     {"coordkit/operate/members.h", "replica"},
     {"coordkit/replica.h", "replica"},
+    {"coordkit/remote.h", "replica"},
+    {"coordkit/service.h", "replica"},
     {"coordkit/keys/stm.h", "replica"},
     {"coordkit/sessions/kept_session.h", "replica"},
     {"coordkit/keys/mirror.h", "replica"},

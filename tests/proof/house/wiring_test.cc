@@ -144,6 +144,7 @@ Stored stored_functions() {
       {"src/client/calls/requests.h Requests::timers_", rest},
       {"src/client/calls/write_calls.h Pending::on_executed", rest},
       {"src/client/objects/executed.h OutcomeOfView::judge", pure},
+      {"src/client/sessions/belongings.cc Listing::done", rest},
       {"src/client/watches/observe_calls.cc Responder::observer_", host},
       {"src/client/watches/observers.h ObserverTarget::change", pure},
       {"src/client/watches/observers.h ObserverTarget::snapshot", pure},

@@ -22,6 +22,7 @@
 #include "coordkit/operate/members.h"
 #include "coordkit/operate/replica_event.h"
 #include "coordkit/ports/file_system.h"
+#include "coordkit/remote.h"
 #include "coordkit/sim/compare.h"
 #include "coordkit/sim/sim_options.h"
 #include "coordkit/sim/situations.h"
@@ -59,7 +60,7 @@ using Public =
         raft::Role, raft::ProposalOutcome::Kind, raft::EntryKind, raft::MemberChange::Kind, raft::ChangeOutcome::Kind,
         raft::TransferOutcome::Kind, raft::VoteKind, raft::Answer, raft::Cause, raft::AppendVerdict, LockMode, TimerOp::Kind,
         ApplyOutput::Stage, StmOptions::Isolation, StoreCompletion, Lane, TcpEvent::Kind, TcpEvent::Side, CloseReason,
-        SecureChannel::State, Reason, Outcome, sim::BlackBox, sim::Timeline::State, sim::Timeline::Delivery,
+        SecureChannel::State, Reason, Outcome, LinkState::Kind, sim::BlackBox, sim::Timeline::State, sim::Timeline::Delivery,
         sim::Timeline::Topic, sim::Timeline::Weight, Severity, ReplicaEventKind>;
 
 // Their names are words used by command lines and reports; the simulator's tests cover them.

@@ -177,7 +177,7 @@ TEST_F(WatchesTest, AWatchOfTheFutureIsNotPendingAnyMoreOnceItHasBegun) {
   for (const char* value : {"1", "2", "3"}) put("a", value);
   EXPECT_THAT(take(a), ElementsAre("created@1", "+a=2@3")) << "then it had no room";
   kept.clear();
-  watches.retry();
+  watches.look_for_room();
   EXPECT_THAT(take(a), ElementsAre("+a=3@4"));
   EXPECT_TRUE(watches.ask_progress(a));
   EXPECT_THAT(take(a), ElementsAre("progress@4"));
@@ -355,16 +355,16 @@ TEST_F(WatchesTest, AWatchWithoutRoomReadsWhatItMissedOutOfTheHistory) {
   EXPECT_THAT(take(other), SizeIs(51)) << "another does not wait for it";
   auto seen = take(slow);
   EXPECT_LT(seen.size(), 12u);
-  EXPECT_TRUE(watches.any_to_retry());
-  watches.retry();
+  EXPECT_TRUE(watches.any_without_room());
+  watches.look_for_room();
   EXPECT_THAT(take(slow), IsEmpty()) << "it has taken nothing yet";
   std::string all;
-  for (int round = 0; round < 100 && watches.any_to_retry(); ++round) {
+  for (int round = 0; round < 100 && watches.any_without_room(); ++round) {
     kept.clear();
-    watches.retry();
+    watches.look_for_room();
     for (std::string& each : take(slow)) seen.push_back(std::move(each));
   }
-  EXPECT_FALSE(watches.any_to_retry());
+  EXPECT_FALSE(watches.any_without_room());
   for (const std::string& each : seen) all += each + " ";
   for (int i = 0; i < 50; ++i) EXPECT_THAT(all, testing::HasSubstr("a=" + std::to_string(i)));
   kept.clear();
@@ -422,7 +422,7 @@ TEST_F(WatchesTest, ASlowWatchWhoseHistoryIsCompactedEndsAndSaysWhereToBeginAnew
   take(slow);
   compact(9);
   kept.clear();
-  watches.retry();
+  watches.look_for_room();
   EXPECT_THAT(take(slow), ElementsAre("ended Compacted@9"));
   EXPECT_EQ(watches.size(), 0u);
 }
@@ -473,6 +473,140 @@ TEST_F(WatchesTest, AllEndWithTheReplica) {
   take(a);
   watches.stop(make_error(Reason::Stopped, "the replica stopped"));
   EXPECT_THAT(take(a), ElementsAre("ended Stopped@0"));
+}
+
+// ---- history that is elsewhere
+
+class DistantWatchesTest : public WatchesTest {
+ protected:
+  DistantWatchesTest() { far.emplace(deliveries, Watches::Read()); }
+  WatchId open(WatchOptions options) {
+    const WatchId id = far->add(std::move(options), [this](WatchBatch batch) {
+      told.push_back(shown(batch));
+      if (keeps) kept.push_back(std::move(batch));
+    });
+    for (const WatchId made : far->to_make()) far->made(made, state(), now);
+    return id;
+  }
+  // The questions of this turn.
+  std::vector<WantedPiece> asked() {
+    std::vector<WantedPiece> all = far->to_ask(now);
+    far->advance(now);
+    return all;
+  }
+  void answer(const WantedPiece& question) {
+    far->answered(question.id, machine::changes_of(store, question.place), now);
+    far->advance(now);
+  }
+  std::vector<std::string> take_told() {
+    flush();
+    return std::exchange(told, {});
+  }
+
+  std::optional<Watches> far;
+  std::vector<std::string> told;
+};
+
+// Covers: S-28
+TEST_F(DistantWatchesTest, EachAsksForItsNextPieceAndWaitsAtTheEndOfHistory) {
+  put("a", "1");
+  open({.key = "a", .from = Revision(2), .progress_every = 10s});
+  const auto first = asked();
+  ASSERT_THAT(first, SizeIs(1));
+  EXPECT_EQ(first[0].place.from, Revision(2));
+  EXPECT_EQ(first[0].waits, 10s);
+  EXPECT_THAT(asked(), IsEmpty()) << "one at a time";
+  answer(first[0]);
+  EXPECT_THAT(take_told(), ElementsAre("created@2", "*a=1@2"));
+  const auto second = asked();
+  ASSERT_THAT(second, SizeIs(1));
+  EXPECT_EQ(second[0].place.from, Revision(3));
+  answer(second[0]);
+  EXPECT_TRUE(far->any_to_retry()) << "an answer without a change that did not wait";
+  EXPECT_THAT(asked(), IsEmpty());
+  far->retry();
+  EXPECT_THAT(asked(), SizeIs(1));
+  EXPECT_EQ(reads, 0u);
+}
+
+// Covers: S-25
+TEST_F(DistantWatchesTest, AProgressReportIsOfAnAnswerToAQuestionAfterTheRequest) {
+  const WatchId a = open(WatchOptions::of("a"));
+  const auto waiting = asked();
+  EXPECT_TRUE(far->ask_progress(a));
+  EXPECT_TRUE(far->interrupt(a));
+  const auto first = asked();
+  ASSERT_THAT(first, SizeIs(1));
+  EXPECT_EQ(first[0].waits, Duration::zero());
+  EXPECT_TRUE(far->ask_progress(a));
+  EXPECT_FALSE(far->interrupt(a)) << "its answer is on the way";
+  take_told();
+  answer(first[0]);
+  EXPECT_THAT(take_told(), ElementsAre("progress@1")) << "the first request";
+  put("b", "1");
+  answer(asked().at(0));
+  EXPECT_THAT(take_told(), ElementsAre("progress@2"));
+  EXPECT_GT(asked().at(0).waits, Duration::zero());
+}
+
+// Covers: S-25
+TEST_F(DistantWatchesTest, AReportThatIsDueWaitsForTheAnswer) {
+  open({.key = "a", .progress_every = 1s});
+  const auto waiting = asked();
+  ASSERT_EQ(waiting.at(0).waits, 1s);
+  take_told();
+  now += 1s;
+  far->advance(now);
+  EXPECT_THAT(take_told(), IsEmpty());
+  EXPECT_EQ(far->next_progress(), LaggingTime::max());
+  put("b", "1");
+  answer(waiting[0]);
+  EXPECT_THAT(take_told(), ElementsAre("progress@2"));
+  EXPECT_EQ(far->next_progress(), now + 1s);
+}
+
+// Covers: S-28
+TEST_F(DistantWatchesTest, AWatchWithoutRoomAsksNothing) {
+  keeps = true;
+  open({.key = "a", .from = Revision(2), .room = 100});
+  put("a", "1");
+  answer(asked().at(0));
+  put("a", "2");
+  put("a", "3");
+  answer(asked().at(0));
+  EXPECT_THAT(take_told(), ElementsAre("created@1", "*a=1@2"));
+  EXPECT_TRUE(far->any_without_room());
+  EXPECT_THAT(asked(), IsEmpty());
+  kept.clear();
+  far->look_for_room();
+  const auto question = asked();
+  ASSERT_THAT(question, SizeIs(1));
+  EXPECT_EQ(question[0].place.from, Revision(3));
+  answer(question[0]);
+  EXPECT_THAT(take_told(), ElementsAre("+a=2 +a=3@4"));
+}
+
+// Covers: S-27
+TEST_F(DistantWatchesTest, AnAnswerAfterTheEndIsNoAnswer) {
+  const WatchId a = open(WatchOptions::of("a"));
+  const auto question = asked();
+  EXPECT_TRUE(far->remove(a));
+  put("a", "1");
+  answer(question.at(0));
+  EXPECT_THAT(take_told(), IsEmpty());
+  EXPECT_EQ(far->size(), 0u);
+}
+
+TEST_F(DistantWatchesTest, AQuestionThatFailsIsAskedAgain) {
+  const WatchId a = open(WatchOptions::of("a"));
+  asked();
+  far->answered(a, make_error(Reason::TooManyRequests, "too many"), now);
+  EXPECT_THAT(asked(), IsEmpty());
+  EXPECT_TRUE(far->any_to_retry());
+  put("a", "1");
+  far->retry();
+  answer(asked().at(0));
+  EXPECT_THAT(take_told(), ElementsAre("created@1", "*a=1@2"));
 }
 
 // Ordered, unique, atomic, reliable (S-28): each watch is compared with the list of all changes. Watches come, are slow, and
@@ -534,16 +668,16 @@ class RandomWatchesTest : public WatchesTest {
   }
   void go_on() {
     watches.advance(now);
-    if (random.chance(0.3)) watches.retry();
+    if (random.chance(0.3)) watches.look_for_room();
     flush();
     std::erase_if(kept, [this](const auto&) { return random.chance(0.5); });
   }
   // Every watch consumes all there is: then nothing may be missing.
   void consume_all() {
     bool more = true;
-    while (more || watches.any_to_retry()) {
+    while (more || watches.any_without_room()) {
       kept.clear();
-      watches.retry();
+      watches.look_for_room();
       more = watches.advance(now);
       flush();
     }

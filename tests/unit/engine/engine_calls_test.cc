@@ -268,9 +268,10 @@ TEST_F(EngineCallsTest, WhatNeverFoundRoomInTheLogHadNoEffect) {
 
 // As many remotes as there are may have spoken since the last turn of their gateway.
 TEST_F(EngineCallsTest, CommandsOfRemotesAreForwardedInMessagesThatCanBeEncoded) {
-  Relay relay{std::vector<SharedBytes>(kForwardCommandsMax + 1, SharedBytes("x"))};
+  const auto command = [](SharedBytes bytes) { return Relay::Command{std::move(bytes), {{}, Sequence(1)}}; };
+  Relay relay{std::vector<Relay::Command>(kForwardCommandsMax + 1, command(SharedBytes("x")))};
   const SharedBytes large(std::string(400'000, 'x'));
-  for (int i = 0; i < 100; ++i) relay.commands.push_back(large);
+  for (int i = 0; i < 100; ++i) relay.commands.push_back(command(large));
   const size_t relayed = relay.commands.size();
   cluster.filter = [](ReplicaId, ReplicaId, const Message& message) { return !std::holds_alternative<Forward>(message); };
   const size_t before = cluster.node(follower).sent.size();

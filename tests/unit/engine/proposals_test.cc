@@ -153,6 +153,25 @@ TEST_F(ProposalsTest, WhatADisplacedOriginHadHandedOverEndsAsUnknownAndIsNeverHa
   EXPECT_EQ(words(2s), (Words{"4:c4"}));
 }
 
+// The second was handed over and the first was not. A copy of the second must be below the registration.
+// Covers: S-42
+TEST_F(ProposalsTest, ADisplacedOriginNumbersWhatIsLeftAboveEverythingThatItHandedOver) {
+  proposals.known_as_origin(true, completions);
+  for (uint64_t ticket = 1; ticket <= 12; ++ticket) submit(ticket);
+  submit(13, 10s, Urgency::Reserved);
+  EXPECT_EQ(words(0ms).size(), 8u);
+  for (const uint64_t sequence : {2, 5}) {
+    proposals.refused(Sequence(sequence), Proposals::Handing::First, at(1s));
+  }
+  proposals.known_as_origin(false, completions);
+  EXPECT_EQ(completions.size(), 6u);
+  const auto again = handed(1s, false);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(std::get<RegisterOrigin>(*decode_command(again[0].payload.view())).lowest_unanswered, Sequence(9));
+  proposals.known_as_origin(true, completions);
+  EXPECT_EQ(words(2s), (Words{"9:c1", "10:c4", "11:c8", "12:c9", "13:c10", "14:c11", "15:c12"})) << "in their order";
+}
+
 TEST_F(ProposalsTest, AnAnswerCompletesItsCallOnce) {
   submit(1);
   words(0ms);

@@ -44,6 +44,25 @@ TEST_F(SequenceWindowTest, AnswersThatAreKeptAboveAnUnansweredOneDelayOthers) {
   EXPECT_TRUE(window.room(Urgency::Normal)) << "it is below the window";
 }
 
+TEST_F(SequenceWindowTest, CommandsWithoutAnAnswerHaveARoomOfTheirOwn) {
+  options.request_bytes_max = 1;
+  const size_t large = 1 + kGuardBytesMax + kRequestOverhead;
+  SequenceWindow bounded(options, 1'000);
+  EXPECT_TRUE(bounded.room(Urgency::Normal, large)) << "alone";
+  bounded.open(Ticket(1), 0, 600);
+  EXPECT_TRUE(bounded.room(Urgency::Normal, 400));
+  EXPECT_FALSE(bounded.room(Urgency::Normal, 401));
+  EXPECT_TRUE(bounded.room(Urgency::Reserved, large + 250 - 600));
+  EXPECT_FALSE(bounded.room(Urgency::Reserved, large + 251 - 600));
+  bounded.open(Ticket(2), 0, 400);
+  bounded.keep(Sequence(2), 0);
+  bounded.keep(Sequence(2), 0);
+  EXPECT_TRUE(bounded.room(Urgency::Normal, 400)) << "it is answered";
+  bounded.close(Sequence(2));
+  bounded.close(Sequence(1));
+  EXPECT_TRUE(bounded.room(Urgency::Normal, large)) << "given up";
+}
+
 TEST_F(SequenceWindowTest, AnswersThatMayStillComeDelayOthersUntilTheirSizeIsKnown) {
   options.window = 1024;
   uint64_t opened = 0;

@@ -121,10 +121,11 @@ TEST(CodecTest, EveryRequestSurvivesTheRoundTripAndIsValid) {
 TEST(CodecTest, ResultsEventsAndRepliesSurviveTheRoundTrip) {
   const Result result{ResultCode::Granted, Revision(3), Token(~0ULL >> 1), Index(9), SessionId(2), 50ms, 4, 1, true};
   EXPECT_EQ(decode_result(encode(result)).value(), result);
-  const Event event = SessionEnded{SessionId(3), SessionEnded::Reason::Expired};
+  const Event event = SessionEnded{SessionId(3), SessionEnded::Reason::Expired, ReplicaId(7)};
   EXPECT_EQ(decode_event(encode(event)).value(), event);
-  for (const Event& each : {Event(SessionResumed{SessionId(3), ReplicaId(1), BootCounter(2), 9}),
-                            Event(SessionEnding{SessionId(3)}), Event(DelegationAsked{SessionId(3), "n", Token(4)})}) {
+  for (const Event& each :
+       {Event(SessionResumed{SessionId(3), ReplicaId(1), BootCounter(2), 9, ReplicaId(8)}),
+        Event(SessionEnding{SessionId(3), ReplicaId(7)}), Event(DelegationAsked{SessionId(3), "n", Token(4)})}) {
     EXPECT_EQ(decode_event(encode(each)).value(), each);
   }
   const Result claimed{.code = ResultCode::Granted, .id = Index(4), .number = -1, .swapped = true, .value = "item"};

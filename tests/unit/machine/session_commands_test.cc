@@ -76,7 +76,7 @@ TEST(SessionCommandsTest, CloseFreesHoldsEndsWaitsAndGrantsInOneApply) {
   EXPECT_EQ(d.submit(CloseSession{a}).code, Code::Ok);
   EXPECT_EQ(d.last.of(lost).code, Code::Lost);
   EXPECT_EQ(d.last.of(granted).code, Code::Granted);
-  EXPECT_EQ(d.last.events, (std::vector<Event>{SessionEnded{a, SessionEnded::Reason::Closed}}));
+  EXPECT_EQ(d.last.events, (std::vector<Event>{SessionEnded{a, SessionEnded::Reason::Closed, kOrigin.replica}}));
   EXPECT_EQ(d.last.timer_ops, (std::vector<TimerOp>{{TimerOp::Kind::Disarm, session_timer(a), Generation(0), {}, {}},
                                                     {TimerOp::Kind::Disarm, wait_timer(lost_entry), Generation(0), {}, {}}}));
   EXPECT_EQ(d.holder("waited"), other);
@@ -94,7 +94,7 @@ TEST(SessionCommandsTest, ADeadWaiterIsSkippedAndTheNextLiveOneIsGrantedInTheSam
   d.acquire(c, "n", Wait::forever());
   const Sequence live = d.last_sequence;
   EXPECT_EQ(d.expire({b}).of(dead).code, Code::Lost);
-  EXPECT_EQ(d.last.events, (std::vector<Event>{SessionEnded{b, SessionEnded::Reason::Expired}}));
+  EXPECT_EQ(d.last.events, (std::vector<Event>{SessionEnded{b, SessionEnded::Reason::Expired, kOrigin.replica}}));
   d.release(a, "n", token);
   EXPECT_EQ(d.last.of(live).code, Code::Granted);
   EXPECT_EQ(d.last.answers.size(), 2u);

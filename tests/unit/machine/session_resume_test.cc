@@ -73,8 +73,9 @@ TEST_F(SessionResumeTest, AResumeBindsAnewRaisesTheGenerationAndKeepsHolds) {
   EXPECT_FALSE(resumed.previous_gone);
   EXPECT_EQ(d.last.timer_ops,
             (std::vector<TimerOp>{{TimerOp::Kind::Arm, session_timer(a), Generation(1), 5s, group_of(kElsewhere)}}));
-  EXPECT_EQ(d.last.events,
-            (std::vector<Event>{SessionResumed{a, kElsewhere.replica, kElsewhere.boot, kElsewhere.store.value()}}));
+  EXPECT_EQ(
+      d.last.events,
+      (std::vector<Event>{SessionResumed{a, kElsewhere.replica, kElsewhere.boot, kElsewhere.store.value(), kOrigin.replica}}));
   EXPECT_GT(d.holder("n"), token) << "the hold goes on under a token of its own";
   EXPECT_EQ(info(a).metadata, "meta");
 
@@ -376,12 +377,12 @@ TEST_F(SessionKillTest, AKillFreesNothingBeforeTheTtlIsOver) {
   const Result killed = d.submit(KillSession{a});
   EXPECT_EQ(killed.code, Code::Ok);
   EXPECT_EQ(killed.session, a);
-  EXPECT_EQ(d.last.events, (std::vector<Event>{SessionEnding{a}}));
+  EXPECT_EQ(d.last.events, (std::vector<Event>{SessionEnding{a, kOrigin.replica}}));
   EXPECT_EQ(d.holder("n"), token);
   EXPECT_TRUE(info(a).ending);
 
   d.fire({{session_timer(a), Generation(0)}});
-  EXPECT_EQ(d.last.events, (std::vector<Event>{SessionEnded{a, SessionEnded::Reason::Killed}}));
+  EXPECT_EQ(d.last.events, (std::vector<Event>{SessionEnded{a, SessionEnded::Reason::Killed, kOrigin.replica}}));
   EXPECT_EQ(d.last.of(wait).code, Code::Granted);
   EXPECT_EQ(d.submit(KillSession{a}).code, Code::SessionNotFound);
 }

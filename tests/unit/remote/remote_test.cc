@@ -32,6 +32,17 @@ TEST(RemoteTest, ACallerWithoutAReplicaHoldsALockAndGivesItBack) {
   EXPECT_GT((*waits)->token(), (*held)->token());
 }
 
+TEST(RemoteTest, AReplicaThatHasHaltedServesNobody) {
+  World world;
+  Caller& one = world.add_caller();
+  world.may_halt = true;
+  world.engine->fail(make_error(Reason::OutOfMemory, "no memory"));
+  world.run(1ms);
+  EXPECT_TRUE(world.engine->status().state == ReplicaState::Halted);
+  world.run(2ms);
+  EXPECT_FALSE(one.served());
+}
+
 TEST(RemoteTest, KeysAreWrittenAndReadThroughAnyGateway) {
   World world;
   Caller& one = world.add_caller(0);
@@ -304,6 +315,29 @@ TEST(GatewayTest, WhatIsNotTheRemotesOwnIsCountedAndDropped) {
   EXPECT_EQ(world.engine->applied(), before);
 }
 
+// An older state may not know the remote yet, and would end its waits as forgotten.
+TEST(GatewayTest, ARemoteThatHasSeenALaterStateWaitsForIt) {
+  World world;
+  Caller& one = world.add_caller(0);
+  Gateway gateway(*world.engine, {});
+  const Origin own{ReplicaId(kRemoteBit | 77), StoreId(77), BootCounter(1)};
+  const Index later(world.engine->applied().value() + 50);
+  gateway.linked(own.replica);
+  gateway.received(own.replica,
+                   encode(FromRemote(Arrival{
+                       .origin = own, .rate_error_ppm = 10'000, .queued = {{kCoordination, Sequence(3)}}, .seen = later})),
+                   world.now);
+  while (world.engine->applied() < later) {
+    gateway.after_turn(world.now, EngineEffects());
+    ASSERT_THAT(gateway.take_frames(), testing::IsEmpty());
+    Answer<PutResult> put;
+    one.client.put("key", "value", put.callback());
+    ASSERT_TRUE(world.await(put).ok());
+  }
+  gateway.after_turn(world.now, EngineEffects());
+  EXPECT_THAT(gateway.take_frames(), testing::SizeIs(2)) << "its standing, and the end of what it awaited";
+}
+
 TEST(GatewayTest, SpoiledFramesDoNoHarm) {
   World world;
   Caller& one = world.add_caller();
@@ -325,9 +359,9 @@ TEST(GatewayTest, SpoiledFramesDoNoHarm) {
     one.engine.received(frame);
     if (i % 50 == 0) world.run(1ms);
   }
-  one.link(1);
+  Caller& two = world.add_caller(0);
   Answer<PutResult> put;
-  one.client.put("key", "value", put.callback());
+  two.client.put("key", "value", put.callback());
   EXPECT_TRUE(world.await(put).ok());
   EXPECT_TRUE(session->valid(world.now.leading));
 }

@@ -40,17 +40,26 @@ class Caller {
   bool deaf = false;          // what the gateway sends is lost
   bool silent = false;        // what it sends is lost
   size_t lose_next = 0;       // frames to it
+  size_t questions = 0;       // that it has sent
+  bool may_wait = true;       // false: its gateways are of a build that answers each question at once
   size_t gateway = SIZE_MAX;  // none
+  size_t events = 0;          // it was told of
+  size_t commands = 0;        // it has handed over
 
  private:
   friend class World;
+  static ClientOptions with_secrets(ReplicaId id) {
+    ClientOptions options;
+    options.draw_secret = [id, count = 0]() mutable { return std::to_string(id.value()) + "." + std::to_string(++count); };
+    return options;
+  }
   World& world_;
   EngineEffects effects_;
 };
 
-class World final : private StoreEvents {
+class World : private StoreEvents {
  public:
-  explicit World(size_t gateways = 2) {
+  explicit World(size_t gateways = 2, const GatewayOptions& gateway_options = {}) : gateway_options_(gateway_options) {
     EngineOptions options;
     options.raft.self = ReplicaId(1);
     options.raft.seed = 1;
@@ -67,7 +76,7 @@ class World final : private StoreEvents {
     engine =
         Engine::recover(std::move(options), std::move(machines), std::move(recovered), *state_.view().value(), now).value();
     gateways_.resize(gateways);
-    for (auto& gateway : gateways_) gateway = std::make_unique<Gateway>(*engine, GatewayOptions());
+    for (auto& gateway : gateways_) gateway = make_gateway();
     while (engine->status().state != ReplicaState::Ready) run(1ms);
   }
 
@@ -83,9 +92,14 @@ class World final : private StoreEvents {
     for (auto& caller : callers_) {
       if (caller->gateway == gateway) caller->cut();
     }
-    gateways_[gateway] = std::make_unique<Gateway>(*engine, GatewayOptions());
+    gateways_[gateway] = make_gateway();
   }
   Gateway& gateway(size_t number) { return *gateways_[number]; }
+  // All of them have one engine, also with those before them.
+  std::unique_ptr<Gateway> make_gateway() {
+    ++gateway_options_.number;
+    return std::make_unique<Gateway>(*engine, gateway_options_);
+  }
 
   void run(Duration by) {
     for (const LaggingTime end = now.lagging + by; now.lagging < end;) {
@@ -115,8 +129,11 @@ class World final : private StoreEvents {
 
   std::unique_ptr<Engine> engine;
   const machine::Machine* machine = nullptr;
+  std::unique_ptr<Client> local;  // at the replica
   Now now{LaggingTime(1h), LeadingTime(2h)};
-  bool gateways_post = true;  // false: what remotes say waits at the gateways
+  bool gateways_post = true;        // false: what remotes say waits at the gateways
+  bool gateways_see_events = true;  // false: they pass none on
+  bool may_halt = false;            // the engine
 
  private:
   friend class Caller;
@@ -125,8 +142,11 @@ class World final : private StoreEvents {
     if (gateways_post) {
       for (auto& gateway : gateways_) gateway->before_turn(now);
     }
+    if (local) local->before_turn(now);
     engine->turn(now, effects_);
-    ASSERT_FALSE(effects_.halted) << *effects_.halted;
+    ASSERT_TRUE(may_halt || !effects_.halted) << *effects_.halted;
+    if (local) local->after_turn(now, effects_);
+    if (!gateways_see_events) effects_.events.clear();
     for (auto& gateway : gateways_) gateway->after_turn(now, effects_);
     for (size_t i = 0; i < gateways_.size(); ++i) {
       for (auto& [to, frame] : gateways_[i]->take_frames()) deliver(i, to, std::move(frame.body));
@@ -142,12 +162,15 @@ class World final : private StoreEvents {
       if (caller->lose_next > 0) {
         --caller->lose_next;
       } else {
+        const FromGateway message = decode_from_gateway(body).value();
+        if (const auto* happened = std::get_if<Happened>(&message)) caller->events += happened->events.size();
         caller->engine.received(std::move(body));
       }
     }
   }
   void post_event(EngineInput input) override { engine->post(std::move(input)); }
 
+  GatewayOptions gateway_options_;
   MemoryLogStore log_{StoreId(1)};
   MemoryStateStore state_;
   EngineEffects effects_;
@@ -158,7 +181,7 @@ class World final : private StoreEvents {
 inline Caller::Caller(World& world, uint64_t number)
     : id(kRemoteBit | number),
       engine({.origin = {id, StoreId(1000 + number), BootCounter(1)}}),
-      client(engine, ClientOptions()),
+      client(engine, with_secrets(id)),
       world_(world) {}
 
 inline void Caller::cut() {
@@ -180,6 +203,13 @@ inline void Caller::turn(Now now) {
   engine.turn(now, effects_);
   client.after_turn(now, effects_);
   for (Frame& frame : engine.take_frames()) {
+    FromRemote message = decode_from_remote(frame.body).value();
+    if (const auto* handed = std::get_if<Commands>(&message)) commands += handed->payloads.size();
+    if (auto* const question = std::get_if<Question>(&message)) {
+      ++questions;
+      if (!may_wait) question->waits = {};
+      frame.body = encode(message);
+    }
     if (gateway != SIZE_MAX && !silent) world_.gateway(gateway).received(id, frame.body, now);
   }
 }

@@ -105,7 +105,7 @@ TEST_F(OneThreadTest, EveryBlockingCallOnTheOnlyThreadIsRefused) {
       {"Watch::next", [&] { return watch.next(1ms).status(); }},
       {"Mirror::wait_ready", [&] { return mirror.wait_ready(1ms); }},
       {"IdAllocator", [&] { return ids.next().status(); }},
-      {"Replica::close", [&] { return replica->close(); }},
+      {"Service::close", [&] { return replica->close(); }},
   };
   for (const auto& [name, call] : calls) {
     const absl::Status refused = made_on(io_, call);

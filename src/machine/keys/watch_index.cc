@@ -1,6 +1,6 @@
-#include "client/watches/watch_index.h"
+#include "machine/keys/watch_index.h"
 
-namespace coordkit::client {
+namespace coordkit::machine {
 namespace {
 
 bool is_prefix(std::string_view key, std::string_view end) { return !end.empty() && end == prefix_end(key); }
@@ -54,4 +54,4 @@ void WatchIndex::visit(std::string_view key, absl::FunctionRef<void(WatchId)> wa
   }
 }
 
-}  // namespace coordkit::client
+}  // namespace coordkit::machine

@@ -10,7 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "coordkit/client/watch_events.h"
 
-namespace coordkit::client {
+namespace coordkit::machine {
 
 class WatchIndex {
  public:
@@ -31,4 +31,4 @@ class WatchIndex {
   ByInterval others_;                        // by their lower end
 };
 
-}  // namespace coordkit::client
+}  // namespace coordkit::machine
