@@ -1,7 +1,8 @@
 # What users link, put together from the objects of the folders:
 #
 #   coordkit::core      static: doors 2 and 3, everything that is pure. Needs neither LMDB nor threads
-#   coordkit::static    static: door 1, on top of core
+#   coordkit::remote    static: Remote, and the sessions, locks and keys of door 1, on top of core. Needs no LMDB
+#   coordkit::static    static: door 1, on top of remote
 #   coordkit::shared    with BUILD_SHARED_LIBS: all three doors in one library, nothing visible but what public headers declare
 #   coordkit::coordkit  the one of these two that programs mean
 #   coordkit::asio      coordkit::coordkit for programs that use Asio themselves
@@ -61,10 +62,11 @@ function(coordkit_product name kind file)
 endfunction()
 
 coordkit_product(core STATIC coordkit_core FOLDERS client log)
-coordkit_product(static STATIC coordkit FOLDERS replica ON core)
+coordkit_product(remote STATIC coordkit_remote FOLDERS service ON core)
+coordkit_product(static STATIC coordkit FOLDERS replica ON remote core)
 coordkit_product(sim STATIC coordkit_sim FOLDERS sim ON core)
 coordkit_product(compare STATIC coordkit_compare FOLDERS compare ON sim core)
-coordkit_product(testing STATIC coordkit_testing FOLDERS testing ON static core)
+coordkit_product(testing STATIC coordkit_testing FOLDERS testing ON static remote core)
 set(coordkit_linked coordkit_product_static)
 if(BUILD_SHARED_LIBS)
   coordkit_product(shared SHARED coordkit FOLDERS replica log)
@@ -80,7 +82,7 @@ add_library(coordkit::coordkit ALIAS ${coordkit_linked})
 if(BUILD_SHARED_LIBS)
   coordkit_product(tls STATIC coordkit_tls FOLDERS tls ON shared)
 else()
-  coordkit_product(tls STATIC coordkit_tls FOLDERS tls ON static core)
+  coordkit_product(tls STATIC coordkit_tls FOLDERS tls ON remote core)
 endif()
 
 # Headers alone, include/coordkit/asio/asio.h, and the threads that Asio wants. It has its name where Boost is new enough; an installed

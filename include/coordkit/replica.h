@@ -233,7 +233,7 @@ class Replica final : public Service {
   absl::Status reload_tls();
 
  private:
-  friend struct HandleAccess;
+  friend struct ReplicaAccess;
   Replica(std::shared_ptr<Host> host, ReplicaCalls& calls);
   ReplicaCalls& calls_;  // the host's
 };

@@ -59,8 +59,9 @@ class CoordkitRecipe(ConanFile):
     def package_info(self):
         needs = {
             "core": ["abseil::abseil", "xxhash::xxhash", "protozero::protozero"],
-            "coordkit": ["core", "abseil::abseil", "boost::headers", "fmt::fmt", "lmdb::lmdb", "openssl::crypto"],
-            "tls": ["coordkit", "openssl::ssl"],
+            "remote": ["core", "abseil::abseil", "boost::headers", "fmt::fmt", "openssl::crypto"],
+            "coordkit": ["remote", "abseil::abseil", "lmdb::lmdb"],
+            "tls": ["remote", "openssl::ssl"],
             "sim": ["core", "fmt::fmt"],
             "compare": ["sim"],
             "testing": ["coordkit"],

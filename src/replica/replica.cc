@@ -3,11 +3,12 @@
 #include <utility>
 
 #include "base/with_reason.h"
-#include "replica/calls/call_forms.h"
-#include "replica/calls/waiting.h"
-#include "replica/objects/object_access.h"
 #include "replica/shell/opening.h"
-#include "replica/shell/unopened.h"
+#include "replica/shell/replica_calls.h"
+#include "service/calls/call_forms.h"
+#include "service/calls/waiting.h"
+#include "service/objects/object_access.h"
+#include "service/shell/unopened.h"
 
 namespace coordkit {
 

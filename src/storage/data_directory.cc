@@ -52,7 +52,7 @@ absl::Status create(const std::string& path) {
   const bool made = ::mkdir(path.c_str(), 0750) == 0;
   if (!made && errno != EEXIST) {
     const std::string hint = errno == ENOENT ? " (its parent does not exist: create it first)" : "";
-    return storage::errno_status(errno, "cannot create the data directory " + path + hint);
+    return errno_status(errno, "cannot create the data directory " + path + hint);
   }
   if (!made && mounted(path)) return absl::OkStatus();
   const absl::Status synced = storage::sync_name(path);
@@ -72,7 +72,7 @@ absl::StatusOr<StoreId> random_store_id() {
   for (;;) {
     uint64_t value = 0;
     const ssize_t got = ::getrandom(&value, sizeof value, 0);
-    if (got < 0 && errno != EINTR) return storage::errno_status(errno, "cannot get random bytes");
+    if (got < 0 && errno != EINTR) return errno_status(errno, "cannot get random bytes");
     if (got == sizeof value && value != 0) return StoreId(value);
   }
 }

@@ -7,12 +7,10 @@
 
 #include "absl/functional/function_ref.h"
 #include "base/descriptor.h"
+#include "base/errno_status.h"
 #include "coordkit/ports/file_system.h"
 
 namespace coordkit::storage {
-
-// errno as a status; `what` names the call and the file.
-absl::Status errno_status(int error, const std::string& what);
 
 // Makes the name of what has this path durable.
 absl::Status sync_name(const std::string& path);

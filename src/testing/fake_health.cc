@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "replica/calls/waiting.h"
-#include "replica/operate/health_calls.h"
+#include "service/calls/waiting.h"
+#include "service/operate/health_calls.h"
 
 namespace coordkit::testkit {
 

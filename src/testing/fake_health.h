@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "replica/operate/replica_health.h"
-#include "replica/shell/host.h"
+#include "service/operate/replica_health.h"
+#include "service/shell/host.h"
 #include "testing/fake_process.h"
 #include "testing/scripted_engine.h"
 

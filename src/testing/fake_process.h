@@ -12,7 +12,7 @@
 #include "absl/functional/any_invocable.h"
 #include "coordkit/engine/client.h"
 #include "coordkit/engine/engine.h"
-#include "replica/calls/waiting.h"
+#include "service/calls/waiting.h"
 
 namespace coordkit::testkit {
 

@@ -8,9 +8,9 @@
 #include "base/check.h"
 #include "coordkit/ports/store_events.h"
 #include "machine/command.h"
-#include "replica/calls/waiting.h"
-#include "replica/objects/object_access.h"
-#include "replica/shell/host.h"
+#include "service/calls/waiting.h"
+#include "service/objects/object_access.h"
+#include "service/shell/host.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_disk.h"
 #include "testing/fake_health.h"
@@ -276,7 +276,7 @@ void FakeService::Rep::close_async(std::shared_ptr<Host>, DoneCallback done) {
 
 // ---- the service
 
-FakeService::FakeService() : rep_(std::make_shared<Rep>()), replica_(HandleAccess::new_replica(rep_, *rep_)) {}
+FakeService::FakeService() : rep_(std::make_shared<Rep>()), replica_(ReplicaAccess::new_replica(rep_, *rep_)) {}
 FakeService::~FakeService() { rep_->stop(); }
 
 Replica& FakeService::replica() { return *replica_; }

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "coordkit/error.h"
-#include "replica/objects/object_access.h"
-#include "replica/shell/host.h"
+#include "service/objects/object_access.h"
+#include "service/shell/host.h"
 #include "storage/absolute_path.h"
 #include "storage/data_files.h"
 #include "storage/posix_file_system.h"
@@ -35,10 +35,10 @@ absl::Status make_room(const std::string& path) {
                       "another process listens at the admin socket " + path + ": give each replica a path of its own");
   }
   if (errno != ECONNREFUSED && errno != ENOENT) {
-    return storage::errno_status(errno, "cannot tell whether another process listens at the admin socket " + path);
+    return errno_status(errno, "cannot tell whether another process listens at the admin socket " + path);
   }
   if (::unlink(path.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
-  return storage::errno_status(errno, "cannot remove the old admin socket " + path);
+  return errno_status(errno, "cannot remove the old admin socket " + path);
 }
 
 // The mode is set before the socket has a name, so that there is no moment in which others could open it.
@@ -46,12 +46,12 @@ absl::StatusOr<Descriptor> listen_at(const std::string& path) {
   if (absl::Status status = storage::refuse_in_data_directory(path); !status.ok()) return status;
   if (absl::Status status = make_room(path); !status.ok()) return status;
   Descriptor listener = open_socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-  if (!listener) return storage::errno_status(errno, "cannot make the admin socket " + path);
+  if (!listener) return errno_status(errno, "cannot make the admin socket " + path);
   const sockaddr_un address = local_address(path);
   if (absl::Status status = storage::keep_to_owner(listener); !status.ok()) return status;
   const bool listens = ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
                        ::listen(listener.get(), kBacklog) == 0;
-  if (!listens) return storage::errno_status(errno, "cannot listen at the admin socket " + path);
+  if (!listens) return errno_status(errno, "cannot listen at the admin socket " + path);
   return listener;
 }
 
@@ -112,7 +112,7 @@ absl::StatusOr<std::unique_ptr<AdminSocket>> AdminSocket::open(std::shared_ptr<H
 
 AdminSocket::AdminSocket(std::shared_ptr<Host> host, ReplicaCalls& calls, AdminIdentity identity, const std::string& path,
                          Descriptor listener)
-    : replica_(HandleAccess::replica(std::move(host), calls)),
+    : replica_(ReplicaAccess::replica(std::move(host), calls)),
       identity_(std::move(identity)),
       path_(storage::absolute_path(path)),
       listener_(std::move(listener)),

@@ -28,6 +28,7 @@
 #include "base/thread.h"
 #include "replica/operate/admin_commands.h"
 #include "replica/operate/local_stream.h"
+#include "replica/shell/replica_calls.h"
 
 namespace coordkit {
 

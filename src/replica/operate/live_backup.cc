@@ -4,9 +4,9 @@
 
 #include "backup/backup.h"
 #include "coordkit/error.h"
-#include "replica/calls/call_forms.h"
-#include "replica/calls/waiting.h"
 #include "replica/shell/running_host.h"
+#include "service/calls/call_forms.h"
+#include "service/calls/waiting.h"
 #include "storage/absolute_path.h"
 
 namespace coordkit {

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "backup/restore.h"
+#include "base/random_id.h"
 #include "coordkit/operate/backup.h"
 #include "replica/shell/parts.h"
 #include "replica/shell/token_base.h"

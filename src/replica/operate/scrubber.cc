@@ -9,7 +9,7 @@
 namespace coordkit {
 namespace {
 
-constexpr auto kAskEvery = std::chrono::milliseconds(200);  // whether a scrub is still awaited
+constexpr auto kLookEvery = std::chrono::milliseconds(200);  // whether a scrub is still awaited
 
 }  // namespace
 
@@ -40,7 +40,7 @@ absl::Status Scrubber::now(absl::FunctionRef<bool()> awaited) {
   std::unique_lock lock(shared_->mutex);
   const uint64_t mine = ++wanted_;
   shared_->changed.notify_all();
-  while (!shared_->changed.wait_for(lock, kAskEvery, [&] { return shared_->stopping || done_ >= mine; })) {
+  while (!shared_->changed.wait_for(lock, kLookEvery, [&] { return shared_->stopping || done_ >= mine; })) {
     lock.unlock();
     if (!awaited()) return make_error(Reason::Cancelled, "the caller stopped waiting; the scrub continues");
     lock.lock();

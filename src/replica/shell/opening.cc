@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/problems.h"
+#include "base/random_id.h"
 #include "client/calls/option_checks.h"
 #include "coordkit/engine/coordination_machine.h"
 #include "coordkit/storage/data_directory.h"
@@ -133,7 +134,7 @@ absl::StatusOr<std::shared_ptr<RunningHost>> open_host(ReplicaOptions options) {
   if (absl::Status status = options.validate(); !status.ok()) return status;
   // Secrets of sessions are drawn later, where no status can say that there are none.
   char bits = 0;
-  if (::getentropy(&bits, sizeof bits) != 0) return storage::errno_status(errno, "cannot get random bits of the kernel");
+  if (::getentropy(&bits, sizeof bits) != 0) return errno_status(errno, "cannot get random bits of the kernel");
   std::shared_ptr<DataDirectory> directory;  // none: the host's stores know their own places
   if (!options.data_dir.empty()) {
     auto opened = DataDirectory::open({.path = options.data_dir, .cluster = options.cluster, .replica = ReplicaId(options.id)});

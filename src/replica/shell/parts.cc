@@ -1,11 +1,11 @@
 #include "replica/shell/parts.h"
 
 #include <algorithm>
-#include <random>
 #include <stdexcept>
 #include <utility>
 #include <variant>
 
+#include "base/random_id.h"
 #include "base/thrown.h"
 #include "coordkit/error.h"
 #include "coordkit/storage/data_directory.h"
@@ -123,13 +123,6 @@ void check_remotes(const RemotesOptions& remotes, Problems& problems) {
 }
 
 }  // namespace
-
-uint64_t random_id() {
-  std::random_device source;
-  uint64_t id = 0;
-  while (id == 0) id = (uint64_t{source()} << 32) | source();
-  return id;
-}
 
 std::string own_address(const ReplicaOptions& options) {
   if (!options.listen.empty()) return options.listen;

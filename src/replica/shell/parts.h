@@ -10,7 +10,7 @@
 #include "coordkit/ports/parts.h"
 #include "coordkit/replica.h"
 #include "coordkit/transport/tcp_transport.h"
-#include "replica/remotes/remote_listener.h"
+#include "replica/shell/remote_listener.h"
 
 namespace coordkit {
 
@@ -32,7 +32,5 @@ std::string own_address(const ReplicaOptions& options);
 
 // Reports what is wrong with the parts, and with options that only the built-in ones understand.
 void check_parts(const ReplicaOptions& options, Problems& problems);
-
-uint64_t random_id();  // not zero
 
 }  // namespace coordkit

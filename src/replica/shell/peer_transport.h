@@ -13,7 +13,7 @@
 #include "coordkit/engine/engine.h"
 #include "coordkit/ports/transport.h"
 #include "coordkit/transport/tcp_transport.h"
-#include "replica/operate/meter.h"
+#include "service/operate/meter.h"
 
 namespace coordkit {
 

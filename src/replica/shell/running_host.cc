@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "replica/calls/waiting.h"
 #include "replica/shell/opening.h"
+#include "service/calls/waiting.h"
 
 namespace coordkit {
 namespace {

@@ -10,11 +10,12 @@
 #include "coordkit/engine/engine.h"
 #include "coordkit/replica.h"
 #include "replica/operate/admin_socket.h"
-#include "replica/remotes/remote_listener.h"
-#include "replica/shell/loop_host.h"
 #include "replica/shell/parts.h"
 #include "replica/shell/peer_transport.h"
+#include "replica/shell/remote_listener.h"
+#include "replica/shell/replica_calls.h"
 #include "replica/shell/stores.h"
+#include "service/shell/loop_host.h"
 
 namespace coordkit {
 

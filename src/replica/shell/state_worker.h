@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "coordkit/engine/engine.h"
-#include "replica/loop/callback_thread.h"
+#include "service/loop/callback_thread.h"
 
 namespace coordkit {
 

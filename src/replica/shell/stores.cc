@@ -4,7 +4,7 @@
 
 #include "coordkit/error.h"
 #include "coordkit/storage/data_directory.h"
-#include "replica/calls/waiting.h"
+#include "service/calls/waiting.h"
 
 namespace coordkit {
 namespace {

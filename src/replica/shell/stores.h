@@ -16,9 +16,9 @@
 #include "absl/status/statusor.h"
 #include "coordkit/engine/engine.h"
 #include "coordkit/ports/store_events.h"
-#include "replica/loop/own_thread.h"
 #include "replica/operate/scrubber.h"
 #include "replica/shell/state_worker.h"
+#include "service/loop/own_thread.h"
 
 namespace coordkit {
 

@@ -5,7 +5,7 @@
 
 #include "coordkit/error.h"
 #include "coordkit/keys/kv.h"
-#include "replica/calls/call_forms.h"
+#include "service/calls/call_forms.h"
 #include "tests/proof/cost/allocations.h"
 
 namespace coordkit::testkit {

@@ -142,7 +142,7 @@ TEST(FloorsTest, WhatIsAllowedIsNotReported) {
       {"src/base/thread.h", "#include <thread>\nstd::thread thread_;", ""},
       {"src/base/descriptor.h", "#include <fcntl.h>\nreturn ::openat(directory, path, flags);", ""},
       {"src/storage/files.cc", "open_at(directory, path, O_RDONLY);\nLog::open(*files, options);", ""},
-      {"src/replica/shell/closing.h", "std::thread::id closer_;", ""},
+      {"src/service/shell/closing.h", "std::thread::id closer_;", ""},
       {"include/coordkit/testing/suite.h", "std::thread sender([] {});", ""},
       {"src/base/check.cc", "// std::cout and time(nullptr) in a comment\n/* #include <iostream>\n#include <thread> */", ""},
       {"src/base/check.cc", "text = \"printf(std::cerr)\"; std::snprintf(buffer, 1'000, text);", ""},

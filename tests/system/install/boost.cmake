@@ -33,7 +33,7 @@ expect("an example" "${commands}" "-isystem [^\n]*another boost/include[^\n]*exa
 expect_not("what is compiled" "${commands}" "examples/17_coroutines/")
 
 # An installed coordkit asks where it is used. Empty files stand for its libraries.
-foreach(library coordkit coordkit_core coordkit_sim coordkit_compare coordkit_testing coordkit_tls)
+foreach(library coordkit coordkit_remote coordkit_core coordkit_sim coordkit_compare coordkit_testing coordkit_tls)
   file(WRITE ${folder}/build/lib${library}.a "")
 endforeach()
 run(${CMAKE_COMMAND} --install ${folder}/build --prefix ${prefix})

@@ -14,6 +14,12 @@ expect("a program with certificates" "${needed}" "NEEDED +libssl")
 run_for_output(needed objdump -p ${folder}/one_plain)
 expect_not("a program without" "${needed}" "libssl")
 
+# A process without a replica links no storage.
+run_for_output(output ${folder}/one_remote)
+expect("a program without a replica" "${output}" "no gateway: .+")
+run_for_output(needed objdump -p ${folder}/one_remote)
+expect_not("a program without a replica" "${needed}" "lmdb")
+
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${here}/components -B ${folder} -D wanted=telepathy RESULT_VARIABLE code ERROR_VARIABLE output)
 if(code EQUAL 0)
   message(FATAL_ERROR "a component that does not exist was found")

@@ -3,7 +3,7 @@
 cmake_minimum_required(VERSION 3.25)
 include(${here}/steps.cmake)
 set(folder ${build}/consumers/documents)
-install_hollow(${folder} "" coordkit coordkit_core)
+install_hollow(${folder} "" coordkit coordkit_remote coordkit_core)
 set(installed ${folder}/installed)
 set(faults "")
 

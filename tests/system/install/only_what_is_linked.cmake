@@ -42,6 +42,10 @@ count_steps(core -D linked=coordkit::core)
 expect("a program of door 3" "${coordkit_steps}" "libcoordkit_core\\.a")
 expect_not("a program of door 3" "${coordkit_steps}" "libcoordkit\\.a|coordkit_(storage|transport|replica)\\.dir")
 
+count_steps(remote -D linked=coordkit::remote)
+expect("a program without a replica" "${coordkit_steps}" "libcoordkit_remote\\.a")
+expect_not("a program without a replica" "${coordkit_steps}" "libcoordkit\\.a|coordkit_(storage|replica|backup)\\.dir")
+
 count_steps(nothing -D linked=)
 if(nothing GREATER 0)
   message(FATAL_ERROR "${nothing} steps of coordkit's for a project that links none of it: ${coordkit_steps}")

@@ -2,7 +2,7 @@
 # and the part's. Nothing is compiled.
 include(${here}/steps.cmake)
 set(folder ${build}/consumers/parts)
-install_hollow(${folder} "" coordkit coordkit_core coordkit_testing)
+install_hollow(${folder} "" coordkit coordkit_remote coordkit_core coordkit_testing)
 set(configuring ${CMAKE_COMMAND} -S ${here}/parts -B ${folder}/consumer -G ${generator} -D CMAKE_CXX_COMPILER=${compiler}
                 -D CMAKE_PREFIX_PATH=${folder}/installed)
 

@@ -3,11 +3,11 @@
 include(${here}/steps.cmake)
 set(folder ${build}/consumers/postfix)
 set(prefix ${folder}/installed)
-install_hollow(${folder} -d coordkit coordkit_core coordkit_sim coordkit_compare coordkit_testing coordkit_tls)
+install_hollow(${folder} -d coordkit coordkit_remote coordkit_core coordkit_sim coordkit_compare coordkit_testing coordkit_tls)
 
 file(GLOB_RECURSE pc ${prefix}/coordkit.pc)
 file(STRINGS ${pc} libraries REGEX "^Libs:")
-expect("coordkit.pc" "${libraries}" "-lcoordkit-d -lcoordkit_core-d ")
+expect("coordkit.pc" "${libraries}" "-lcoordkit-d -lcoordkit_remote-d -lcoordkit_core-d ")
 file(GLOB_RECURSE pc ${prefix}/coordkit-tls.pc)
 file(STRINGS ${pc} libraries REGEX "^Libs:")
 expect("coordkit-tls.pc" "${libraries}" "-lcoordkit_tls-d ")

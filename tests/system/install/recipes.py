@@ -57,7 +57,7 @@ for name, file, roots, on in products:
     taken = set().union(*(folders.get(product, set()) for product in (on or "").split()), set())
     folders[name] = set().union(*(below(root) for root in roots.split())) - taken
     if name == "tls":  # on the shared library, or on these
-        folders[name] -= folders["static"] | folders["core"]
+        folders[name] -= folders["static"] | folders["remote"] | folders["core"]
     library[name] = file
 folders["coordkit"] = folders.pop("static")
 library["coordkit"] = library.pop("static")

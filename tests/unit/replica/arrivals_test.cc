@@ -1,5 +1,5 @@
 // The mail that other threads leave for the engine's thread.
-#include "replica/loop/arrivals.h"
+#include "service/loop/arrivals.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replica/loop/busy_poll.h"
+#include "service/loop/busy_poll.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replica/calls/call_admission.h"
+#include "service/calls/call_admission.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The dedicated timer that notifies holders of their deadline (docs/semantics.md S-52, INV_L16).
-#include "replica/locks/deadline_timer.h"
+#include "service/locks/deadline_timer.h"
 
 #include <algorithm>
 #include <condition_variable>

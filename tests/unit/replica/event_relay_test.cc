@@ -1,5 +1,5 @@
 // Events on their way to the callback thread: in order, bounded, and dropped ones are counted.
-#include "replica/loop/event_relay.h"
+#include "service/loop/event_relay.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "coordkit/operate/log_to_stderr.h"
-#include "replica/loop/event_feed.h"
+#include "service/loop/event_feed.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/replica/replica_cluster.h"
 

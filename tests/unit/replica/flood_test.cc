@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "coordkit/coordkit.h"
-#include "replica/calls/call_admission.h"
+#include "service/calls/call_admission.h"
 #include "tests/unit/replica/replica_cluster.h"
 
 namespace coordkit::testkit {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <thread>
 
-#include "replica/operate/published_health.h"
-#include "replica/shell/closing.h"
+#include "service/operate/published_health.h"
+#include "service/shell/closing.h"
 
 namespace coordkit {
 namespace {

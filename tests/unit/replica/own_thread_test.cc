@@ -1,4 +1,4 @@
-#include "replica/loop/own_thread.h"
+#include "service/loop/own_thread.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "replica/calls/callback_calls.h"
+#include "service/calls/callback_calls.h"
 
 namespace coordkit {
 namespace {

@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "coordkit/coordkit.h"
-#include "replica/operate/membership_calls.h"
+#include "service/operate/membership_calls.h"
 #include "tests/unit/replica/replica_cluster.h"
 
 namespace coordkit::testkit {

@@ -10,7 +10,7 @@
 
 #include "coordkit/coordkit.h"
 #include "coordkit/session.h"
-#include "replica/shell/fork_guard.h"
+#include "service/shell/fork_guard.h"
 #include "tests/unit/replica/replica_cluster.h"
 
 namespace coordkit::testkit {

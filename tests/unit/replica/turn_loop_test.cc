@@ -1,5 +1,5 @@
 // The loop of an engine's turns on executors that behave as badly as allowed: slow, parallel, late.
-#include "replica/loop/turn_loop.h"
+#include "service/loop/turn_loop.h"
 
 #include <gtest/gtest.h>
 
