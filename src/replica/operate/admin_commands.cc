@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <limits>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "base/hold_texts.h"
 #include "coordkit/error.h"
@@ -50,22 +52,25 @@ std::string name(Named value) {
 
 // ---- reading
 
-absl::Status status(Replica& replica, const AdminIdentity& identity, Words, AdminReply& reply) {
-  const Health health = replica.health();
+absl::Status status(Service& service, const AdminIdentity& identity, Words, AdminReply& reply) {
+  const Health health = service.health();
   const auto field = [&reply](const char* name, std::string value) { reply.field(name, {std::move(value)}); };
-  field("replica:number", text(identity.id));
+  const bool has_replica = identity.id != 0;
+  if (has_replica) field("replica:number", text(identity.id));
   field("cluster", identity.cluster);
   field("feature_level:number", text(health.feature_level));
   field("state", name(health.state));
   if (!health.reason.empty()) field("reason", health.reason);
-  field("role", name(health.role));
+  if (has_replica) field("role", name(health.role));
   field("term:number", text(health.term));
   reply.field("leader:number", health.leader ? std::vector{text(health.leader)} : std::vector<std::string>());
   field("applied:number", text(health.applied));
-  field("commit:number", text(health.commit));
-  field("durable:number", text(health.durable));
-  field("checkpointed:number", text(health.checkpointed));
-  field("digest:number", text(health.digest));
+  if (has_replica) {
+    field("commit:number", text(health.commit));
+    field("durable:number", text(health.durable));
+    field("checkpointed:number", text(health.checkpointed));
+    field("digest:number", text(health.digest));
+  }
   if (health.contact_age) field("contact_age_ms:number", in_milliseconds(health.contact_age));
   if (health.catch_up) field("entries_behind:number", text(health.catch_up->entries));
   if (!health.change.empty()) field("change", health.change);
@@ -88,10 +93,10 @@ absl::Status members(Replica& replica, const AdminIdentity& identity, Words, Adm
 }
 
 // Visits all sessions, page by page, as long as there is a reader.
-absl::Status each_session(Replica& replica, AdminReply& reply, const std::function<absl::Status(const SessionInfo&)>& visit) {
+absl::Status each_session(Service& service, AdminReply& reply, const std::function<absl::Status(const SessionInfo&)>& visit) {
   SessionId after;
   while (true) {
-    const absl::StatusOr<SessionList> page = replica.sessions(after, kSessionsAtOnce);
+    const absl::StatusOr<SessionList> page = service.sessions(after, kSessionsAtOnce);
     if (!page.ok()) return page.status();
     for (const SessionInfo& session : page->sessions) {
       if (absl::Status status = visit(session); !status.ok()) return status;
@@ -102,10 +107,10 @@ absl::Status each_session(Replica& replica, AdminReply& reply, const std::functi
   }
 }
 
-absl::Status sessions(Replica& replica, const AdminIdentity&, Words, AdminReply& reply) {
+absl::Status sessions(Service& service, const AdminIdentity&, Words, AdminReply& reply) {
   reply.columns({"session:number", "ttl_ms:number", "replica:number", "start:number", "holds:number", "waits:number",
                  "ending:flag", "metadata"});
-  return each_session(replica, reply, [&](const SessionInfo& one) {
+  return each_session(service, reply, [&](const SessionInfo& one) {
     reply.row({text(one.session), in_milliseconds(one.ttl), text(one.node), text(one.boot), text(one.holds), text(one.waiters),
                text(one.ending), one.metadata});
     return absl::OkStatus();
@@ -127,10 +132,10 @@ std::vector<std::string> held_row(const std::string& lock, const HolderInfo& one
   return row;
 }
 
-absl::Status locks_of(Replica& replica, SessionId session, AdminReply& reply) {
+absl::Status locks_of(Service& service, SessionId session, AdminReply& reply) {
   Token after;
   while (true) {
-    const absl::StatusOr<SessionLocks> page = replica.locks_of(session, after);
+    const absl::StatusOr<SessionLocks> page = service.locks_of(session, after);
     if (absl::IsNotFound(page.status())) return absl::OkStatus();  // it has ended meanwhile
     if (!page.ok()) return page.status();
     for (const HeldLockInfo& lock : page->locks) {
@@ -142,15 +147,15 @@ absl::Status locks_of(Replica& replica, SessionId session, AdminReply& reply) {
 }
 
 // One lock, or all that are held.
-absl::Status locks(Replica& replica, const AdminIdentity&, Words words, AdminReply& reply) {
+absl::Status locks(Service& service, const AdminIdentity&, Words words, AdminReply& reply) {
   std::vector<std::string> columns = held_columns();
   if (words.empty()) {
     reply.columns(std::move(columns));
-    return each_session(replica, reply, [&](const SessionInfo& session) {
-      return session.holds == 0 ? absl::OkStatus() : locks_of(replica, session.session, reply);
+    return each_session(service, reply, [&](const SessionInfo& session) {
+      return session.holds == 0 ? absl::OkStatus() : locks_of(service, session.session, reply);
     });
   }
-  const absl::StatusOr<LockInfo> lock = replica.holders(words[0]);
+  const absl::StatusOr<LockInfo> lock = service.holders(words[0]);
   if (!lock.ok()) return lock.status();
   reply.columns(std::move(columns));
   for (const HolderInfo& one : lock->holders) {
@@ -162,8 +167,8 @@ absl::Status locks(Replica& replica, const AdminIdentity&, Words words, AdminRep
   return absl::OkStatus();
 }
 
-absl::Status queue(Replica& replica, const AdminIdentity&, Words words, AdminReply& reply) {
-  const absl::StatusOr<QueueInfo> queue = replica.queue(words[0]);
+absl::Status queue(Service& service, const AdminIdentity&, Words words, AdminReply& reply) {
+  const absl::StatusOr<QueueInfo> queue = service.queue(words[0]);
   if (!queue.ok()) return queue.status();
   reply.columns({"place:number", "session:number", "owner", "mode"});
   for (const WaiterInfo& one : queue->waiters) {
@@ -173,7 +178,7 @@ absl::Status queue(Replica& replica, const AdminIdentity&, Words words, AdminRep
   return absl::OkStatus();
 }
 
-absl::Status keys(Replica& replica, const AdminIdentity&, Words words, AdminReply& reply) {
+absl::Status keys(Service& service, const AdminIdentity&, Words words, AdminReply& reply) {
   RangeOperation range = RangeOperation::prefix(words.empty() ? "" : words[0]);
   range.limit = kKeysShown;
   if (words.size() > 1) {
@@ -181,7 +186,7 @@ absl::Status keys(Replica& replica, const AdminIdentity&, Words words, AdminRepl
     if (!limit.ok()) return limit.status();
     range.limit = static_cast<int64_t>(std::min<uint64_t>(*limit, std::numeric_limits<int64_t>::max()));
   }
-  const absl::StatusOr<RangeResult> found = Kv(replica).range(std::move(range));
+  const absl::StatusOr<RangeResult> found = Kv(service).range(std::move(range));
   if (!found.ok()) return found.status();
   reply.columns({"key", "value", "version:number", "created:number", "modified:number", "lease:number"});
   for (const KeyValue& entry : found->entries) {
@@ -192,8 +197,8 @@ absl::Status keys(Replica& replica, const AdminIdentity&, Words words, AdminRepl
   return absl::OkStatus();
 }
 
-absl::Status watch(Replica& replica, const AdminIdentity&, Words words, AdminReply& reply) {
-  Watch changes(replica, WatchOptions::prefix(words.empty() ? "" : words[0]));
+absl::Status watch(Service& service, const AdminIdentity&, Words words, AdminReply& reply) {
+  Watch changes(service, WatchOptions::prefix(words.empty() ? "" : words[0]));
   reply.columns({"revision:number", "change", "key", "value"});
   while (!reply.gone()) {
     const absl::StatusOr<WatchBatch> batch = changes.next(kLook);
@@ -277,23 +282,23 @@ absl::Status transfer(Replica& replica, const AdminIdentity&, Words words, Admin
   return target.ok() ? replica.transfer_leadership(*target) : target.status();
 }
 
-absl::Status kill_session(Replica& replica, const AdminIdentity&, Words words, AdminReply&) {
+absl::Status kill_session(Service& service, const AdminIdentity&, Words words, AdminReply&) {
   const absl::StatusOr<uint64_t> session = number(words[0], "SESSION", 1);
-  return session.ok() ? replica.kill_session(SessionId(*session)) : session.status();
+  return session.ok() ? service.kill_session(SessionId(*session)) : session.status();
 }
 
-absl::Status force_release(Replica& replica, const AdminIdentity&, Words words, AdminReply& reply) {
+absl::Status force_release(Service& service, const AdminIdentity&, Words words, AdminReply& reply) {
   const absl::StatusOr<uint64_t> token = number(words[1], "TOKEN", 1);
   if (!token.ok()) return token.status();
-  const absl::StatusOr<SessionId> ended = replica.force_release(words[0], Token(*token));
+  const absl::StatusOr<SessionId> ended = service.force_release(words[0], Token(*token));
   if (!ended.ok()) return ended.status();
   reply.columns({"ended_session:number"});
   reply.row({text(*ended)});
   return absl::OkStatus();
 }
 
-absl::Status clear_delay(Replica& replica, const AdminIdentity&, Words words, AdminReply&) {
-  return replica.clear_delay(words[0]);
+absl::Status clear_delay(Service& service, const AdminIdentity&, Words words, AdminReply&) {
+  return service.clear_delay(words[0]);
 }
 
 absl::Status scrub(Replica& replica, const AdminIdentity&, Words, AdminReply& reply) {
@@ -339,6 +344,19 @@ const std::vector<AdminCommand>& table() {
   return commands;
 }
 
+// The command that these words name, if it takes so many.
+absl::StatusOr<const AdminCommand*> command_of(Words words) {
+  const std::string wanted = words.empty() ? "" : words.front();
+  const auto found = std::ranges::find(table(), wanted, &AdminCommand::name);
+  if (found == table().end()) {
+    return make_error(Reason::InvalidArgument, "this version of coordkit knows no command '" + wanted + "'");
+  }
+  const size_t given = words.size() - 1;
+  if (given >= found->words_least() && given <= found->words_most()) return &*found;
+  const std::string usage = found->usage.empty() ? " takes no words" : " takes " + std::string(found->usage);
+  return make_error(Reason::InvalidArgument, wanted + usage);
+}
+
 }  // namespace
 
 size_t AdminCommand::words_most() const {
@@ -350,19 +368,19 @@ size_t AdminCommand::words_least() const {
 
 std::span<const AdminCommand> admin_commands() { return table(); }
 
-absl::Status run_admin_command(Replica& replica, const AdminIdentity& identity, std::span<const std::string> words,
-                               AdminReply& reply) {
-  const std::string wanted = words.empty() ? "" : words.front();
-  const auto found = std::ranges::find(table(), wanted, &AdminCommand::name);
-  if (found == table().end()) {
-    return make_error(Reason::InvalidArgument, "this replica knows no command '" + wanted + "'");
+absl::Status run_admin_command(Replica& replica, const AdminIdentity& identity, Words words, AdminReply& reply) {
+  const absl::StatusOr<const AdminCommand*> command = command_of(words);
+  if (!command.ok()) return command.status();
+  return std::visit([&](auto run) { return run(replica, identity, words.subspan(1), reply); }, (*command)->run);
+}
+
+absl::Status run_remote_command(Service& service, const AdminIdentity& identity, Words words, AdminReply& reply) {
+  const absl::StatusOr<const AdminCommand*> command = command_of(words);
+  if (!command.ok()) return command.status();
+  if (const auto* run = std::get_if<AdminCommand::OfService>(&(*command)->run)) {
+    return (*run)(service, identity, words.subspan(1), reply);
   }
-  const Words rest = words.subspan(1);
-  if (rest.size() >= found->words_least() && rest.size() <= found->words_most()) {
-    return found->run(replica, identity, rest, reply);
-  }
-  const std::string usage = found->usage.empty() ? " takes no words" : " takes " + std::string(found->usage);
-  return make_error(Reason::InvalidArgument, wanted + usage);
+  return make_error(Reason::InvalidArgument, words.front() + " needs a replica: ask one by its admin socket (--socket)");
 }
 
 }  // namespace coordkit

@@ -1,11 +1,12 @@
-// The questions that a running replica answers through its admin socket, by name: src/replica/operate/admin_socket.h carries
-// it, tools/coordctl prints it. Everything here uses door 1's own calls: an operator can do what a host can.
+// Questions and acts of an operator, by name: src/replica/operate/admin_socket.h carries them to a running replica, and
+// tools/coordctl prints the answer. Everything here uses door 1's own calls: an operator can do what a host can. Most commands
+// need no replica, so coordctl runs them in its own process, too, as a remote.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,9 +14,9 @@
 
 namespace coordkit {
 
-// Whose replica it is; Replica itself does not know.
+// Whose service it is; the service itself does not know.
 struct AdminIdentity {
-  uint64_t id = 0;
+  uint64_t id = 0;  // zero: it has no replica
   std::string cluster;
 };
 
@@ -35,10 +36,12 @@ class AdminReply {
 
 struct AdminCommand {
   using Words = std::span<const std::string>;
+  using OfService = absl::Status (*)(Service&, const AdminIdentity&, Words, AdminReply&);
+  using OfReplica = absl::Status (*)(Replica&, const AdminIdentity&, Words, AdminReply&);  // of nothing else
   std::string_view name;
   std::string_view usage;  // its words, as in "OLD ID ADDRESS"; in brackets: optional
   std::string_view help;   // one line
-  std::function<absl::Status(Replica&, const AdminIdentity&, Words, AdminReply&)> run;
+  std::variant<OfService, OfReplica> run;
 
   size_t words_least() const;
   size_t words_most() const;
@@ -51,5 +54,8 @@ std::span<const AdminCommand> admin_commands();
 // door 1 call.
 absl::Status run_admin_command(Replica& replica, const AdminIdentity& identity, std::span<const std::string> words,
                                AdminReply& reply);
+// The same where there is no replica. kInvalidArgument, too: the command needs one.
+absl::Status run_remote_command(Service& service, const AdminIdentity& identity, std::span<const std::string> words,
+                                AdminReply& reply);
 
 }  // namespace coordkit

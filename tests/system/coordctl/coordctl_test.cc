@@ -26,6 +26,8 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::StartsWith;
 
+constexpr const char* kSecret = "the secret of those without a replica";
+
 Ran run(const std::string& arguments) { return run_command(shell_word(COORDCTL) + " " + arguments + " 2>&1"); }
 
 class CoordctlTest : public ::testing::Test {
@@ -73,6 +75,38 @@ TEST_F(CoordctlTest, RefusalsAreSentencesAndExitStatuses) {
   EXPECT_EQ(live("sing").status, 3);
   EXPECT_THAT(live("sing").text, HasSubstr("'sing' is no command"));
   EXPECT_EQ(run("status").status, 3) << "which replica?";
+}
+
+TEST_F(CoordctlTest, WithoutAReplicaItAsksAsARemote) {
+  ReplicaOptions options = cluster_.options(1);
+  const std::string address = support::free_loopback_addresses(1).front();
+  options.remotes = {.listen = address, .security = SharedSecret{kSecret}};
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(options)));
+  ASSERT_THAT(cluster_[1].wait_ready(kPatience), IsOk());
+  const std::string secret = folder_.path() / "secret";
+  std::ofstream(secret) << kSecret << "\n";
+  const auto remote = [&](const std::string& command) {
+    return run("--remote " + address + " --cluster " + cluster_.options(1).cluster + " --secret-file " + shell_word(secret) +
+               " " + command);
+  };
+  Session session = cluster_.session(1);
+  const absl::StatusOr<Grant> grant = session.acquire("jobs/7", {.timeout = kPatience});
+  ASSERT_THAT(grant.status(), IsOk());
+  ASSERT_THAT(cluster_[1].put("color", "green").status(), IsOk());
+  const Ran held = remote("locks --json");
+  ASSERT_EQ(held.status, 0) << held.text;
+  EXPECT_EQ(nlohmann::json::parse(held.text)["token"].get<uint64_t>(), grant->token().value());
+  EXPECT_THAT(remote("keys").text, HasSubstr("green"));
+  EXPECT_THAT(remote("sessions").text, HasSubstr(std::to_string(session.id().value())));
+  const Ran state = remote("status --json");
+  EXPECT_EQ(nlohmann::json::parse(state.text)["state"], "Ready") << state.text;
+
+  const Ran at_replica = remote("backup-to /tmp/nowhere");
+  EXPECT_EQ(at_replica.status, 1);
+  EXPECT_THAT(at_replica.text, HasSubstr("backup-to needs a replica"));
+  EXPECT_EQ(run("--remote " + address + " locks").status, 3) << "which cluster?";
+  std::ofstream(secret) << "another secret, of nobody\n";
+  EXPECT_EQ(remote("locks").status, 2);
 }
 
 // It made "jobs" of "[jobs]" and nothing at all of "{}", and answered as if it had been asked that.
