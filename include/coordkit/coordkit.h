@@ -22,6 +22,7 @@
 #include "coordkit/objects/latch.h"          // IWYU pragma: export
 #include "coordkit/objects/registry.h"       // IWYU pragma: export
 #include "coordkit/objects/semaphore.h"      // IWYU pragma: export
+#include "coordkit/operate/permissions.h"    // IWYU pragma: export
 #include "coordkit/remote.h"                 // IWYU pragma: export
 #include "coordkit/replica.h"                // IWYU pragma: export
 #include "coordkit/service.h"                // IWYU pragma: export

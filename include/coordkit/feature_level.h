@@ -13,6 +13,7 @@
 //   4   rows of a checkpoint for single answers that are large
 //   5   a replica that leaves the cluster leaves no stored answers in the state
 //   6   requests of callers without a replica
+//   7   names of such callers, in their registrations and requests, and permissions for them
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,6 @@
 
 namespace COORDKIT_EXPORT coordkit {
 
-inline constexpr uint64_t kFeatureLevel = 6;  // the last row of the table above
+inline constexpr uint64_t kFeatureLevel = 7;  // the last row of the table above
 
 }  // namespace coordkit

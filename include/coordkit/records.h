@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "coordkit/export.h"
 #include "coordkit/name_of.h"
@@ -58,6 +59,29 @@ struct WaiterInfo {
   RequestId request;                    // of the acquire
   LockMode mode = LockMode::Exclusive;  // the mode that it waits for
   friend bool operator==(const WaiterInfo&, const WaiterInfo&) = default;
+};
+
+// A right of a remote, for the names of keys, locks and objects that begin with a prefix. No right
+// contains another one (docs/remote.md has the rights that each call needs).
+enum class Right : uint8_t {
+  Read = 1,   // to see keys, their changes, holders of locks, and objects
+  Write = 2,  // to change keys, counters and groups, and to put items into queues
+  Lock = 3,   // to acquire locks, to lead, to use semaphores, latches and barriers, to claim items
+  Admin = 4,  // to end what others hold; with every name: also quota, compaction, permissions
+};
+
+// One entry of a list of permissions.
+struct Permission {
+  std::string prefix;         // of the names; empty: every name. At most 1,024 bytes
+  Right right = Right::Read;  // for these names
+  friend bool operator==(const Permission&, const Permission&) = default;
+};
+
+// The list of a remote.
+struct RemotePermissions {
+  std::string remote;            // its name; empty: of all remotes that have no list of their own
+  std::vector<Permission> list;  // as it was set; empty: it may do nothing
+  friend bool operator==(const RemotePermissions&, const RemotePermissions&) = default;
 };
 
 // A session in one applied state.

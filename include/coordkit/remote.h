@@ -59,6 +59,9 @@ struct RemoteOptions {       // the options of Remote::open(); validate() checks
   // Where replicas listen for remotes: "host:port" or "[IPv6]:port". A name may have several
   // addresses, and is looked up again at each dial. The first one is drawn at random.
   std::vector<std::string> gateways = {};
+  // The name of this remote, for permissions and the audit (docs/remote.md). Empty: it has none. At
+  // most 64 letters, digits and ". _ - / @ :". Remotes may share one. Needs feature level 7.
+  std::string name = {};
   // Must be set. As ReplicaOptions::remotes has it: never the secret of the members.
   std::variant<std::monostate, PlainText, SharedSecret> security = {};
   // A gateway that has been silent for so long is left for another one. Two fifths of the shortest

@@ -63,6 +63,7 @@ class Reader {
     if (at(field, Wire::length_delimited)) value = view(kUnlimited);
   }
   void bytes_if_any(uint32_t field, std::string& value) { bytes(field, value); }
+  void bytes_if_any(uint32_t field, std::string_view& value) { bytes(field, value); }
   // The view points into the bytes that are read.
   void bytes(uint32_t field, std::string_view& value, size_t limit = kUnlimited) {
     if (at(field, Wire::length_delimited)) value = view(limit);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/fixed.h"
+#include "machine/permissions/permission_fields.h"
 #include "machine/row_fields.h"
 
 namespace coordkit::machine::rows {
@@ -91,6 +92,7 @@ bool known(TableByte table) {
     case TableByte::Holds:
     case TableByte::Keys:
     case TableByte::Leases:
+    case TableByte::Permissions:
     case TableByte::Sessions:
     case TableByte::Waiters:
     case TableByte::CancelMarks: return true;
@@ -159,6 +161,14 @@ absl::StatusOr<CancelMarks::Marks> decode_cancel_marks(std::string_view bytes) {
   CancelMarks::Marks marks;
   if (absl::Status status = read(bytes, marks); !status.ok()) return status;
   return marks;
+}
+
+std::string encode(const RemotePermissions& list) { return encoded(list); }
+
+absl::StatusOr<RemotePermissions> decode_permissions(std::string_view bytes) {
+  RemotePermissions list;
+  if (absl::Status status = read(bytes, list); !status.ok()) return status;
+  return list;
 }
 
 }  // namespace coordkit::machine::rows

@@ -11,6 +11,7 @@
 #include "lease/lease_table.h"
 #include "lock/lock_table.h"
 #include "machine/locks/cancel_marks.h"
+#include "machine/permissions/permissions.h"
 #include "mvcc/store.h"
 
 namespace coordkit::machine::rows {
@@ -37,6 +38,7 @@ enum class TableByte : char {
   Holds = 'h',        // id: token
   Keys = 'k',         // id: revision, then four bytes of sub-number
   Leases = 'l',       // id: number of the lease
+  Permissions = 'p',  // id: the entry that made the list
   Sessions = 's',     // id: session
   Waiters = 'w',      // id: index of the entry that queued it
   CancelMarks = 'x',  // id: replica
@@ -72,6 +74,7 @@ std::string encode(const lock::DelayView& delay);
 std::string encode(const mvcc::Version& change);
 std::string encode(const mvcc::Store::Row& change);
 std::string encode(const CancelMarks::Marks& marks);
+std::string encode(const RemotePermissions& list);
 
 // Each fills the fields that the key does not contain; the views of a claim point into `bytes`. kDataLoss: malformed.
 absl::StatusOr<Counters> decode_counters(std::string_view bytes);
@@ -80,5 +83,6 @@ absl::StatusOr<lock::ClaimView> decode_claim(std::string_view bytes);
 absl::StatusOr<lock::DelayView> decode_delay(std::string_view bytes);
 absl::StatusOr<mvcc::Store::Row> decode_change(std::string_view bytes);
 absl::StatusOr<CancelMarks::Marks> decode_cancel_marks(std::string_view bytes);
+absl::StatusOr<RemotePermissions> decode_permissions(std::string_view bytes);
 
 }  // namespace coordkit::machine::rows

@@ -2,6 +2,7 @@
 
 #include "coordkit/ports/state_machine.h"
 #include "machine/keys/kv_codec.h"
+#include "machine/permissions/permission_fields.h"
 #include "machine/record_codec.h"
 
 namespace coordkit::machine {

@@ -22,6 +22,7 @@
 #include "machine/keys/lease_command.h"
 #include "machine/locks/lock_commands.h"
 #include "machine/objects/coordination_command.h"
+#include "machine/permissions/permissions.h"
 #include "machine/result.h"
 #include "machine/sessions/session_commands.h"
 #include "machine/wait.h"
@@ -66,7 +67,7 @@ struct Request {
   using Body =
       std::variant<std::monostate, OpenSession, CloseSession, Acquire, Release, CancelAcquire, Put, Delete, AcquireAll,
                    Downgrade, Upgrade, UpdateValue, ClearDelay, ResumeSession, KillSession, ForceRelease, CoordinationCommand,
-                   RefillBlock, Transaction, Compact, GrantLease, RenewLease, RevokeLease, SetKeyQuota>;
+                   RefillBlock, Transaction, Compact, GrantLease, RenewLease, RevokeLease, SetKeyQuota, SetPermissions>;
   Body body;
   std::vector<PriorRelease> prior_releases;  // only with a body that names a session
   friend bool operator==(const Request&, const Request&) = default;

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "coordkit/types.h"
+#include "machine/permissions/needs.h"
 
 namespace coordkit::machine {
 
@@ -33,6 +34,9 @@ struct LockFree {
 
 // std::monostate: a kind this version does not know; never met.
 using Guard = std::variant<std::monostate, LockHeld, LockFree>;
+
+// The rights that a remote needs for it (permissions/needs.h).
+Needs needs_of(const Guard& guard);
 
 std::string encode(const Guard& guard);
 absl::StatusOr<Guard> decode_guard(std::string_view bytes);  // kDataLoss: malformed

@@ -26,6 +26,22 @@ TimerOp arm(TimerId id, Generation generation, Duration duration) { return {Time
 
 TimerOp disarm(TimerId id) { return {TimerOp::Kind::Disarm, id, {}, {}, {}}; }
 
+// The command of a remote with a name, in words that are made before it is carried out.
+class Audit {
+ public:
+  Audit(const Command& command, const std::optional<Needs>& needs) : command_(command) {
+    if (needs && !command.remote->empty()) words_ = words_of(*needs);
+  }
+  void note(ResultCode result, ApplyOutput& output) const {
+    if (words_.empty()) return;
+    output.acts.push_back({command_.index, std::string(*command_.remote), words_ + ": " + std::string(reason_of(result))});
+  }
+
+ private:
+  const Command& command_;
+  std::string words_;
+};
+
 }  // namespace
 
 Machine::Machine(std::string row_prefix) : prefix_(std::move(row_prefix)) {
@@ -55,6 +71,7 @@ Answer Machine::execute(Body& body, ApplyStep& step) {
   if constexpr (requires { keys_.execute(body, step); }) return by(keys_);
   if constexpr (requires { leases_.execute(body, step); }) return by(leases_);
   if constexpr (requires { coordination_.execute(body, step); }) return by(coordination_);
+  if constexpr (requires { permissions_.execute(body, step); }) return by(permissions_);
   return Result{.code = ResultCode::Unsupported};
 }
 
@@ -65,14 +82,26 @@ void Machine::apply_one(const Command& command, ApplyOutput& output) {
   const bool cancelled = state_.cancels.arrived(command.request);
   const bool formed = decode_request(command.payload, request_).ok();
   const ResultCode refusal = formed ? sessions_.admit(request_, command.request) : ResultCode::InvalidArgument;
-  if (refusal != ResultCode::Ok) return step.answer({.code = refusal}, ApplyOutput::Stage::Final);
+  const std::optional<Needs> needs = command.remote ? std::optional(needs_of(request_)) : std::nullopt;
+  const Audit audit(command, needs);
+  if (refusal != ResultCode::Ok) {
+    audit.note(refusal, output);
+    return step.answer({.code = refusal}, ApplyOutput::Stage::Final);
+  }
   locks_.perform_prior_releases(request_, step);
   decide_waits(step);
-  Answer result = cancelled ? Result{.code = ResultCode::Cancelled}
-                            : std::visit([&](auto& body) { return execute(body, step); }, request_.body);
+  Answer result = cancelled ? Result{.code = ResultCode::Cancelled} : outcome_of(command, needs, step);
+  audit.note(result ? result->code : ResultCode::Queued, output);
   if (result) step.answer(*std::move(result), ApplyOutput::Stage::Final);
   decide_waits(step);
   coordination_.announce_leaders(step);
+}
+
+Answer Machine::outcome_of(const Command& command, const std::optional<Needs>& needs, ApplyStep& step) {
+  if (needs) {
+    if (Answer refusal = permissions_.refusal(command, *needs)) return refusal;
+  }
+  return std::visit([&](auto& body) { return execute(body, step); }, request_.body);
 }
 
 // S-39: first all sessions of the entry die, then everything that they held is freed, then the next owners are chosen. So no
@@ -182,6 +211,17 @@ bool Machine::holds(std::string_view bytes) {
   if (const auto* held = std::get_if<LockHeld>(&*guard)) return keys_.lock_shown(held->name, held->token, held->exclusive);
   const auto* free = std::get_if<LockFree>(&*guard);
   return free != nullptr && state_.locks.view().free(free->name);
+}
+
+bool Machine::permits(std::string_view remote, std::optional<std::string_view> bytes) const {
+  const RemoteCaller caller{remote, {}};
+  if (!bytes) {
+    Needs needs{.verb = "use a machine of the host"};
+    needs.everything(Right::Write);
+    return !denial(state_, caller, needs);
+  }
+  const absl::StatusOr<Guard> guard = decode_guard(*bytes);
+  return !guard.ok() || !denial(state_, caller, needs_of(*guard));
 }
 
 // Only commands that wait for a grant are ever queued.

@@ -33,6 +33,7 @@
 #include "machine/locks/machine_locks.h"
 #include "machine/machine_reads.h"
 #include "machine/objects/machine_coordination.h"
+#include "machine/permissions/machine_permissions.h"
 #include "machine/sessions/machine_sessions.h"
 #include "machine/state.h"
 
@@ -50,6 +51,7 @@ class Machine final : public StateMachine {
   void fire(Index index, std::span<const FiredTimer> timers, ApplyOutput& output) override;
   absl::StatusOr<std::string> query(std::string_view request) const override;
   bool holds(std::string_view guard) override;  // src/machine/guard.h
+  bool permits(std::string_view remote, std::optional<std::string_view> guard) const override;
   // By subject_of(); only changes are observed: ends of sessions are always announced.
   void observe(std::string_view subject, bool wanted) override { coordination_.observe(subject, wanted); }
   void checkpoint(CheckpointBatch& batch) override;
@@ -75,6 +77,7 @@ class Machine final : public StateMachine {
 
  private:
   void apply_one(const Command& command, ApplyOutput& output);
+  Answer outcome_of(const Command& command, const std::optional<Needs>& needs, ApplyStep& step);
   template <typename Body>
   Answer execute(Body& body, ApplyStep& step);
   void decide_waits(ApplyStep& step);
@@ -89,6 +92,7 @@ class Machine final : public StateMachine {
   MachineLeases leases_{state_, keys_};
   MachineLocks locks_{state_, coordination_};
   MachineSessions sessions_{state_, coordination_, keys_};
+  MachinePermissions permissions_{state_};
   const MachineReads reads_{state_};
   std::optional<rows::Counters> stored_counters_;  // as the last checkpoint has them
   lock::Decisions decisions_;                      // scratch for one step

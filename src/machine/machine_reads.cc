@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "machine/locks/machine_locks.h"
+#include "machine/permissions/denial.h"
 
 namespace coordkit::machine {
 namespace {
@@ -122,6 +123,23 @@ HeldLocks MachineReads::locks_of(SessionId session, Token after) const {
   });
   reply.more = room.more();
   return reply;
+}
+
+PermissionLists MachineReads::permissions(std::string_view first) const {
+  PermissionLists reply;
+  Room room(0);
+  state_.permissions.each(first, [&](std::string_view remote, const std::vector<Permission>& list) {
+    size_t bytes = remote.size();
+    for (const Permission& one : list) bytes += one.prefix.size();
+    if (room.take(bytes)) reply.lists.push_back({std::string(remote), list});
+    return !room.more();
+  });
+  reply.more = room.more();
+  return reply;
+}
+
+std::optional<std::string> MachineReads::denial(const RemoteCaller& caller, const Needs& needs) const {
+  return machine::denial(state_, caller, needs);
 }
 
 std::optional<Result> MachineReads::refusal_of(const Acquire& acquire) const { return machine::refusal_of(state_, acquire); }

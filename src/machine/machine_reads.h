@@ -32,6 +32,8 @@ class MachineReads final : public Reads {
   Contents contents() const override;
   Leases lease(LeaseId id, bool keys, std::string_view after) const override;
   Leases leases_after(LeaseId id, uint64_t limit) const override;
+  PermissionLists permissions(std::string_view first) const override;
+  std::optional<std::string> denial(const RemoteCaller& caller, const Needs& needs) const override;
 
  private:
   const State& state_;

@@ -57,6 +57,11 @@ void Machine::checkpoint(CheckpointBatch& batch) {
   state_.keys.collect([&](const mvcc::Version& change) { batch.put(rows::key(prefix_, change.id()), rows::encode(change)); },
                       [&](mvcc::ChangeId row) { batch.erase(rows::key(prefix_, row)); });
   collect_lives(state_.leases, TableByte::Leases, prefix_, batch);
+  state_.permissions.collect(
+      [&](Index row, const RemotePermissions& list) {
+        batch.put(rows::key(prefix_, TableByte::Permissions, row.value()), rows::encode(list));
+      },
+      [&](Index row) { batch.erase(rows::key(prefix_, TableByte::Permissions, row.value())); });
   collect_lives(state_.sessions, TableByte::Sessions, prefix_, batch);
   state_.cancels.collect(
       [&](ReplicaId replica, const CancelMarks::Marks& marks) {
@@ -71,6 +76,7 @@ bool Machine::forget_stored() {
   state_.locks.forget_stored();
   state_.keys.forget_stored();
   state_.leases.forget_stored();
+  state_.permissions.forget_stored();
   state_.sessions.forget_stored();
   state_.cancels.forget_stored();
   rows::forget_stored(state_.coordination);
@@ -80,7 +86,7 @@ bool Machine::forget_stored() {
 namespace {
 
 // Fills an empty state row by row, in the order of the table bytes: coordination, counters, delays, holds, keys, leases,
-// sessions, waiters, marks.
+// permissions, sessions, waiters, marks.
 class Restorer {
  public:
   explicit Restorer(State& state) : state_(state), locks_(state.locks.restore()) {}
@@ -93,6 +99,7 @@ class Restorer {
       case TableByte::Waiters: return add_claim(key, value, Token());
       case TableByte::Keys: return add_key(key, value);
       case TableByte::Leases: return add_life(state_.leases, key, value);
+      case TableByte::Permissions: return add_permissions(key, value);
       case TableByte::Sessions: return add_life(state_.sessions, key, value);
       case TableByte::CancelMarks: return add_marks(key, value);
       default: break;
@@ -199,6 +206,13 @@ class Restorer {
     return state_.cancels.restore(ReplicaId(key.id), std::move(*marks));
   }
 
+  absl::Status add_permissions(const rows::ParsedKey& key, std::string_view value) {
+    absl::StatusOr<RemotePermissions> list = rows::decode_permissions(value);
+    if (!list.ok()) return list.status();
+    any_ = true;
+    return state_.permissions.restore(Index(key.id), *std::move(list));
+  }
+
   State& state_;
   lock::TableRestore locks_;
   uint64_t highest_id_ = 0;
@@ -236,13 +250,13 @@ uint64_t counters_hash(const rows::Counters& counters) {
 
 uint64_t Machine::digest() const {
   return counters_hash(counters()) + state_.sessions.digest() + state_.leases.digest() + state_.locks.digest() +
-         state_.keys.digest() + state_.cancels.digest() + state_.coordination.digest();
+         state_.keys.digest() + state_.cancels.digest() + state_.permissions.digest() + state_.coordination.digest();
 }
 
 uint64_t Machine::recomputed_digest() const {
   return counters_hash(counters()) + state_.sessions.recomputed_digest() + state_.leases.recomputed_digest() +
          state_.locks.recomputed_digest() + state_.keys.recomputed_digest() + state_.cancels.recomputed_digest() +
-         state_.coordination.recomputed_digest();
+         state_.permissions.recomputed_digest() + state_.coordination.recomputed_digest();
 }
 
 void Machine::verify() const {

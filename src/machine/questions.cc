@@ -2,6 +2,7 @@
 
 #include "coordkit/error.h"
 #include "machine/keys/kv_codec.h"
+#include "machine/permissions/permission_fields.h"
 #include "machine/record_codec.h"
 
 // The fields of the answers. Those of questions and results are with their types.
@@ -112,6 +113,11 @@ struct FieldsOf<Changes> {
     using C = Changes;
     return std::tuple(&C::revision, &C::compacted, &C::gone, &C::changes, &C::next, &C::next_sub);
   }
+};
+
+template <>
+struct FieldsOf<PermissionLists> {
+  static constexpr auto list() { return std::tuple(&PermissionLists::lists, &PermissionLists::more); }
 };
 
 // Questions that carry a message with bytes of its own.
@@ -272,6 +278,7 @@ struct ForEach {
   static constexpr auto kAll = std::tuple(&decode_answer<Questions>...);
 };
 template struct ForEach<HoldersOf, QueueOf, SessionOf, SessionsAfter, LocksOf, ObjectsOf, HeldBy, StillHeld, RefusalOf,
-                        ObjectOf, MembersOf, EntryOf, PageOf, OutcomeOf, SpaceOf, LeaseOf, LeasesAfter, ChangesOf>;
+                        ObjectOf, MembersOf, EntryOf, PageOf, OutcomeOf, SpaceOf, LeaseOf, LeasesAfter, ChangesOf,
+                        PermissionsFrom>;
 
 }  // namespace coordkit::machine

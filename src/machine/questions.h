@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "machine/command.h"
 #include "machine/field_list.h"
+#include "machine/permissions/needs.h"
 #include "machine/reads.h"
 
 namespace coordkit::machine {
@@ -174,10 +175,24 @@ struct ChangesOf {
   }
 };
 
+// ---- permissions
+
+// The lists of remotes, ascending by name.
+struct PermissionsFrom {
+  std::string remote;  // the first name
+  using Answer = PermissionLists;
+  Answer ask(const Reads& state) const { return state.permissions(remote); }
+  static constexpr uint32_t kField = 19;
+  static constexpr auto fields() { return std::tuple(&PermissionsFrom::remote); }
+};
+
 // std::monostate: a kind that this version does not know.
 using Question =
     std::variant<std::monostate, HoldersOf, QueueOf, SessionOf, SessionsAfter, LocksOf, ObjectsOf, HeldBy, StillHeld, RefusalOf,
-                 ObjectOf, MembersOf, EntryOf, PageOf, OutcomeOf, SpaceOf, LeaseOf, LeasesAfter, ChangesOf>;
+                 ObjectOf, MembersOf, EntryOf, PageOf, OutcomeOf, SpaceOf, LeaseOf, LeasesAfter, ChangesOf, PermissionsFrom>;
+
+// The rights that a remote needs to ask it.
+Needs needs_of(const Question& question);
 
 // ---- bytes
 

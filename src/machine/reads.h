@@ -101,6 +101,15 @@ struct Leases {
   friend bool operator==(const Leases&, const Leases&) = default;
 };
 
+struct PermissionLists {
+  std::vector<RemotePermissions> lists;
+  bool more = false;
+  friend bool operator==(const PermissionLists&, const PermissionLists&) = default;
+};
+
+struct Needs;         // permissions/needs.h
+struct RemoteCaller;  // the same
+
 // `limit`: of rows; zero: kRowsMax, which is also the maximum. Rows end at 4 MiB; the first always fits.
 class Reads {
  public:
@@ -141,6 +150,10 @@ class Reads {
   // Reads at most one lease. If `keys`: with as many names of its keys above `after` as one answer holds.
   virtual Leases lease(LeaseId id, bool keys, std::string_view after) const = 0;
   virtual Leases leases_after(LeaseId id, uint64_t limit) const = 0;
+
+  virtual PermissionLists permissions(std::string_view first) const = 0;
+  // Why this remote may not do what needs that, in a sentence; nullopt: it may.
+  virtual std::optional<std::string> denial(const RemoteCaller& caller, const Needs& needs) const = 0;
 
  protected:
   ~Reads() = default;

@@ -44,7 +44,7 @@ enum class ResultCode : uint8_t {
   KeyNotFound = 35,  // there is no value or lease to keep
   CounterOverflow = 36,
 
-  PermissionDenied = 40,  // a resume with the wrong secret
+  PermissionDenied = 40,  // a resume with the wrong secret; with `why`: a right is missing
 
   Broken = 70,          // the barrier broke while the caller waited
   TooManyParties = 71,  // the previous cycle has not ended
@@ -88,13 +88,14 @@ struct Result {
   std::string value = {};      // of an item
   std::string reply = {};      // of an operation on keys that reports more: an encoded OperationReply (kv_codec.h)
   Revision compacted = {};     // Compacted, and answers to questions about keys: reads below it are refused
+  std::string why = {};        // PermissionDenied of a remote: the right that is missing, in a sentence
   LeaseId lease = {};          // granted; `session` is its number, `ttl` the granted one, also after a renewal
   void make_blank() { code = ResultCode(0); }
   static constexpr auto fields() {
     using R = Result;
     return std::tuple(&R::code, &R::revision, &R::token, &R::since, &R::session, &R::ttl, &R::position, &R::deleted,
                       at(20, &R::releases), at(30, &R::previous_gone), at(40, &R::id), &R::number, &R::swapped, &R::value,
-                      at(80, &R::reply), &R::compacted, at(100, &R::lease));
+                      at(80, &R::reply), &R::compacted, at(100, &R::lease), at(110, &R::why));
   }
   friend bool operator==(const Result&, const Result&) = default;
 };

@@ -12,6 +12,7 @@
 #include "lease/lease_table.h"
 #include "lock/lock_table.h"
 #include "machine/locks/cancel_marks.h"
+#include "machine/permissions/permissions.h"
 #include "machine/result.h"
 #include "mvcc/store.h"
 
@@ -33,6 +34,7 @@ struct State {
   uint64_t key_quota = 0;
   CancelMarks cancels;
   coordination::Coordination coordination;
+  Permissions permissions;  // of remotes
 
   // Whether keys can be attached to it: to a lease, or to a session by its id.
   bool lease_exists(LeaseId lease) const;

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/remote_name.h"
 #include "coordkit/engine/wire.h"
 #include "coordkit/error.h"
 #include "engine/apply/log_command.h"
 #include "machine/command.h"
 #include "machine/objects/object_views.h"
+#include "machine/permissions/object_rights.h"
 #include "machine/questions.h"
 #include "machine/result.h"
+#include "remote/store_of_name.h"
 
 namespace coordkit::remote {
 
@@ -30,16 +33,16 @@ constexpr Duration kWaitsMax = std::chrono::minutes(1);  // of a question
 
 // ---- reports of the transport
 
-void Gateway::linked(ReplicaId remote) {
+void Gateway::linked(ReplicaId remote, std::optional<std::string> proven) {
   unlinked(remote);
-  links_.emplace(remote, Link());
+  links_.try_emplace(remote).first->second.proven = std::move(proven);
 }
 
 void Gateway::unlinked(ReplicaId remote) {
   const auto found = links_.find(remote);
   if (found == links_.end()) return;
   for (const auto& [id, ticket] : found->second.questions) {
-    askers_.erase(ticket);
+    asked_.take(ticket);
     engine_.post(Forget{ticket});
   }
   for (const auto& subject : found->second.interests) watch_subject(subject, remote, false);
@@ -83,7 +86,13 @@ void Gateway::take(ReplicaId remote, Link& link, Arrival& message) {
     ++counters_.disagreeing;
     return;
   }
+  const bool fits =
+      message.name.empty() || (is_remote_name(message.name) && message.origin.store == store_of_name(remote, message.name));
+  if (!fits || link.proven.value_or(message.name) != message.name) return static_cast<void>(++counters_.foreign);
+  // An entry with a name cannot be written yet. It comes again.
+  if (!message.name.empty() && !rights_.in_force()) return static_cast<void>(++counters_.disagreeing);
   link.origin = message.origin;
+  link.name = std::move(message.name);
   link.arrived = true;
   link.served = false;
   link.seen = message.seen;
@@ -97,6 +106,7 @@ void Gateway::serve(ReplicaId remote, Link& link) {
   ahead_.erase(remote);
   link.served = true;
   start_over(remote, link);
+  if (rights_.impostor(link.remote())) return;
   answer_awaited(remote, link, std::exchange(link.queued, {}));
 }
 
@@ -148,16 +158,20 @@ std::optional<RequestId> Gateway::accepted(const Link& link, std::string_view pa
   };
   if (!command.ok()) return ++counters_.malformed, std::nullopt;
   if (const auto* registration = std::get_if<engine::RegisterOrigin>(&*command)) {
-    if (foreign(registration->origin != link.origin)) return std::nullopt;
+    if (foreign(registration->origin != link.origin || registration->name != link.name)) return std::nullopt;
     return RequestId{link.origin, Sequence()};
   }
   const auto* request = std::get_if<engine::Request>(&*command);
-  if (request == nullptr || foreign(request->id.origin != link.origin)) return std::nullopt;
+  const auto others = [&] {
+    return request->id.origin != link.origin || request->name != link.name || rights_.impostor(link.remote());
+  };
+  if (request == nullptr || foreign(others())) return std::nullopt;
   const bool hosted = engine_.machine(request->machine) && (!request->guard || engine_.machine(request->guard->machine));
   bool valid = hosted && request->payload.size() <= options_.request_bytes_max && request->id.sequence;
   if (valid && request->machine == kCoordination) {
     const absl::StatusOr<machine::Request> body = machine::decode_request(request->payload);
     valid = body.ok() && machine::validate(*body) == machine::ResultCode::Ok;
+    valid = valid && (rights_.in_force() || !std::holds_alternative<machine::SetPermissions>(body->body));
   }
   if (!valid) return ++counters_.invalid, std::nullopt;
   return request->id;
@@ -171,9 +185,8 @@ void Gateway::take(ReplicaId remote, Link& link, Question& message, Now now) {
     return refuse(make_error(Reason::TooManyRequests, "this gateway answers so many questions of one remote at a time; wait"));
   }
   if (message.consistency > Consistency::Local) return static_cast<void>(++counters_.malformed);
-  const Ticket ticket = next_ticket();
+  const Ticket ticket = asked_.add({remote, message.id, message.machine, message.question});
   link.questions.emplace(message.id, ticket);
-  askers_.emplace(ticket, Asker{remote, message.id});
   engine_.post(Ask{.ticket = ticket,
                    .machine = message.machine,
                    .question = std::move(message.question),
@@ -189,11 +202,11 @@ bool Gateway::waits(ReplicaId remote, Link& link, const Question& message, Now n
   if (message.waits <= Duration::zero() || message.machine != kCoordination || message.consistency != Consistency::Local) {
     return false;
   }
-  const StateMachine* const machine = engine_.machine(kCoordination);
-  if (engine_.core() == nullptr || machine == nullptr || machine->reads() == nullptr) return false;
+  if (rights_.state() == nullptr) return false;
   const absl::StatusOr<machine::Question> question = machine::decode_question(message.question);
   const auto* const changes = question.ok() ? std::get_if<machine::ChangesOf>(&*question) : nullptr;
-  if (changes == nullptr) return false;
+  if (changes == nullptr || !rights_.permission(link.remote(), machine::needs_of(*question)).ok())
+    return false;  // it is answered at once
   if (waiting_.of(remote) >= options_.waiting_max) {
     ++counters_.waiting;
     const absl::Status why =
@@ -210,7 +223,7 @@ void Gateway::take(ReplicaId remote, Link& link, const Withdrawal& message) {
   const auto found = link.questions.find(message.id);
   if (found == link.questions.end()) return;
   engine_.post(Forget{found->second});
-  askers_.erase(found->second);
+  asked_.take(found->second);
   link.questions.erase(found);
 }
 
@@ -242,7 +255,8 @@ void Gateway::take(ReplicaId remote, Link& link, const Renewal& message, Now now
     return group.group.node == link.origin.replica && group.group.boot == link.origin.boot &&
            group.group.incarnation == link.origin.store.value();
   };
-  if (!std::ranges::all_of(request->groups, own)) return static_cast<void>(++counters_.foreign);
+  if (rights_.impostor(link.remote()) || !std::ranges::all_of(request->groups, own))
+    return static_cast<void>(++counters_.foreign);
   if (request->machine != kCoordination || !request->looks.empty()) {
     engine_.post(Renew{renewals_.alone(remote, std::move(*request))});
     return;
@@ -265,6 +279,7 @@ void Gateway::before_turn(Now now) {
 }
 
 void Gateway::after_turn(Now now, const EngineEffects& effects) {
+  if (effects.halted) rights_.halted();
   for (const Completion& completion : effects.completions) pass_on(completion);
   for (const RemoteAnswer& answer : effects.remote_answers) pass_on(answer);
   for (const MachineEvent& event : effects.events) pass_on(event);
@@ -293,35 +308,39 @@ void Gateway::after_turn(Now now, const EngineEffects& effects) {
 
 void Gateway::serve_waiting(Now now, const EngineEffects& effects) {
   if (effects.restored) waiting_.restored();
-  const StateMachine* const machine = engine_.machine(kCoordination);
-  // After a halt the state may include half a step.
-  if (effects.halted || engine_.core() == nullptr || machine == nullptr || machine->reads() == nullptr) return;
-  for (const WaitingReads::Answer& answer : waiting_.serve(*machine->reads(), engine_.applied(), now.lagging)) {
+  const machine::Reads* const state = rights_.state();
+  if (state == nullptr) return;
+  for (const WaitingReads::Answer& answer : waiting_.serve(*state, engine_.applied(), now.lagging)) {
     Link& link = links_.find(answer.to.remote)->second;
-    send(answer.to.remote, link, Told{.id = answer.to.id, .status = {}, .bytes = answer.bytes, .index = engine_.applied()});
+    const machine::Question question(machine::ChangesOf{answer.place});
+    absl::Status why = rights_.permission(link.remote(), machine::needs_of(question));
+    if (!why.ok()) ++counters_.denied;
+    const SharedBytes bytes = why.ok() ? answer.bytes : SharedBytes();
+    send(answer.to.remote, link,
+         Told{.id = answer.to.id, .status = std::move(why), .bytes = bytes, .index = engine_.applied()});
   }
 }
 
 void Gateway::pass_on(const Completion& completion) {
-  const auto found = askers_.find(completion.ticket);
-  if (found == askers_.end()) return;
-  const Asker asker = found->second;
-  askers_.erase(found);
-  Link& link = links_.find(asker.remote)->second;
-  link.questions.erase(asker.id);
-  send(asker.remote, link,
-       Told{.id = asker.id,
-            .status = completion.status,
-            .bytes = completion.bytes,
-            .index = completion.index,
-            .age = completion.age});
+  const std::optional<AskedQuestions::Asker> asker = asked_.take(completion.ticket);
+  if (!asker) return;
+  Link& link = links_.find(asker->remote)->second;
+  link.questions.erase(asker->id);
+  absl::Status status = completion.status;
+  if (status.ok()) {
+    status = rights_.permission(link.remote(), asker->machine, asker->question);
+    if (!status.ok()) ++counters_.denied;
+  }
+  const SharedBytes bytes = status.ok() ? completion.bytes : SharedBytes();
+  send(asker->remote, link,
+       Told{.id = asker->id, .status = std::move(status), .bytes = bytes, .index = completion.index, .age = completion.age});
 }
 
 void Gateway::pass_on(const RemoteAnswer& answer) {
   const auto found = links_.find(answer.request.origin.replica);
   if (found == links_.end() || found->second.origin != answer.request.origin) return;
   commands_.answered(answer.request);
-  if (!found->second.served) return;
+  if (!found->second.served || rights_.impostor(found->second.remote())) return;
   found->second.answers.push_back(answer);
   touched_.insert(found->first);
 }
@@ -346,7 +365,13 @@ void Gateway::pass_on(const MachineEvent& event) {
   if (const auto* change = std::get_if<coordination::Change>(&*decoded)) {
     const auto watchers = watched_.find({event.machine, machine::subject_of(change->kind, change->name)});
     if (watchers == watched_.end()) return;
-    for (const ReplicaId remote : watchers->second) pass_on_to(remote, event);
+    machine::Needs needs{.verb = "observe"};
+    needs.name(machine::right_to_see(change->kind), change->name);
+    for (const ReplicaId remote : watchers->second) {
+      const auto link = links_.find(remote);
+      const bool permitted = link != links_.end() && rights_.permission(link->second.remote(), needs).ok();
+      permitted ? pass_on_to(remote, event) : static_cast<void>(++counters_.denied);
+    }
   } else {
     pass_on_to(concerned(*decoded), event);
   }
@@ -354,7 +379,7 @@ void Gateway::pass_on(const MachineEvent& event) {
 
 void Gateway::pass_on_to(ReplicaId remote, const MachineEvent& event) {
   const auto found = links_.find(remote);
-  if (found == links_.end() || !found->second.served) return;
+  if (found == links_.end() || !found->second.served || rights_.impostor(found->second.remote())) return;
   found->second.events.push_back(event);
   touched_.insert(remote);
 }
@@ -382,7 +407,7 @@ Standing Gateway::standing_of(const Link& link) const {
   return {.applied = engine_.applied(),
           .feature_level = engine_.feature_level(),
           .leader = told_.leader,
-          .registered = engine_.knows(link.origin)};
+          .registered = rights_.registered(link.remote())};
 }
 
 Duration Gateway::next_turn(Now now) const {

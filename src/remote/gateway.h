@@ -20,9 +20,11 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "coordkit/engine/engine.h"
+#include "remote/asked_questions.h"
 #include "remote/link.h"
 #include "remote/merged_renewals.h"
 #include "remote/relayed_commands.h"
+#include "remote/rights.h"
 #include "remote/waiting_reads.h"
 
 namespace coordkit::remote {
@@ -43,11 +45,12 @@ struct GatewayOptions {
 // Frames that were dropped or refused, by reason.
 struct GatewayCounters {
   uint64_t malformed = 0;    // not a message of this protocol, or one that never comes before an arrival
-  uint64_t foreign = 0;      // a command or renewal in the name of another origin
+  uint64_t foreign = 0;      // an arrival, command or renewal in the name of another remote
   uint64_t invalid = 0;      // a command that the machine would refuse as malformed
   uint64_t disagreeing = 0;  // arrivals with another version or another rate_error_ppm
   uint64_t beyond = 0;       // questions, interests and commands beyond their limits
   uint64_t waiting = 0;      // questions above waiting_max
+  uint64_t denied = 0;       // answers and events that the remote has no right to see
 };
 
 class Gateway {
@@ -55,12 +58,16 @@ class Gateway {
   Gateway(Engine& engine, const GatewayOptions& options)
       : engine_(engine),
         options_(options),
+        asked_(options.number),
         told_{.due = {}, .leader = leader_of(engine), .level = 0},
         renewals_(options.merge, engine.boot()),
-        commands_(options.commands) {}
+        commands_(options.commands),
+        rights_(engine) {}
 
   // ---- reports of the transport
-  void linked(ReplicaId remote);
+  // `proven`: the name that the connection proves, as a certificate does; the remote has to arrive with it, and empty means
+  // that it has none. Absent: the connection proves no name, and any is taken.
+  void linked(ReplicaId remote, std::optional<std::string> proven = {});
   void unlinked(ReplicaId remote);
   void received(ReplicaId remote, std::string_view frame, Now now);
 
@@ -76,6 +83,8 @@ class Gateway {
 
  private:
   struct Link {
+    std::optional<std::string> proven;
+    std::string name;  // as it arrived with; empty: none
     bool arrived = false;
     bool served = false;  // its arrival is answered
     Index seen;           // these two: of the arrival
@@ -87,13 +96,8 @@ class Gateway {
     std::vector<MachineEvent> events;   // of this turn
     absl::btree_map<uint64_t, Ticket> questions;
     absl::btree_set<std::pair<MachineId, std::string>> interests;
+    Rights::Remote remote() const { return {name, origin}; }
   };
-  // Where the answer to a question goes.
-  struct Asker {
-    ReplicaId remote;
-    uint64_t id = 0;
-  };
-
   void take(ReplicaId remote, Link& link, Arrival& message);
   void take(Link& link, Commands& message, Now now);
   void take(ReplicaId remote, Link& link, Question& message, Now now);
@@ -116,18 +120,15 @@ class Gateway {
   void start_over(ReplicaId remote, Link& link);
   static ReplicaId leader_of(const Engine& engine);
   Standing standing_of(const Link& link) const;
-  Ticket next_ticket() { return Ticket(kTicketBit | uint64_t{options_.number} << 40 | ++last_ticket_); }
   template <typename M>
   void send(ReplicaId remote, Link& link, M message);
   void send_unnumbered(ReplicaId remote, FromGateway message);
   void watch_subject(const std::pair<MachineId, std::string>& subject, ReplicaId remote, bool wanted);
 
-  static constexpr uint64_t kTicketBit = uint64_t{1} << 62;  // a client's tickets have the bit above
-
   Engine& engine_;
   const GatewayOptions options_;
   absl::btree_map<ReplicaId, Link> links_;
-  absl::btree_map<Ticket, Asker> askers_;
+  AskedQuestions asked_;
   absl::btree_map<std::pair<MachineId, std::string>, absl::btree_set<ReplicaId>> watched_;
   absl::btree_set<ReplicaId> ahead_;         // remotes that have seen a later state than this one
   absl::btree_set<ReplicaId> touched_;       // in this turn
@@ -142,7 +143,7 @@ class Gateway {
   RelayedCommands commands_;
   WaitingReads waiting_;
   std::vector<std::pair<ReplicaId, Frame>> frames_;
-  uint64_t last_ticket_ = 0;
+  Rights rights_;
   GatewayCounters counters_;
 };
 

@@ -37,6 +37,7 @@ void describe(Io& io, Describes<Arrival> auto& m) {
   io.number(5, m.rate_error_ppm);
   io.repeated(6, m.queued, kQueuedMax);
   io.number(7, m.seen);
+  io.bytes(8, m.name);
 }
 template <typename Io>
 void describe(Io& io, Describes<Commands> auto& m) {

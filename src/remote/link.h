@@ -40,6 +40,8 @@ struct Arrival {
   // The newest entry of which any gateway has told this remote. A gateway answers once it has applied that: an older state may
   // not know the remote, or what it awaits.
   Index seen;
+  // The name of this remote; empty: it has none. The gateway compares it with the one that the connection proves.
+  std::string name;
 };
 struct Commands {
   std::vector<SharedBytes> payloads;  // of Command entries: requests of this origin, or its registration

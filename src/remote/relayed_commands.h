@@ -27,7 +27,7 @@ struct CommandLimits {
   size_t turn_commands_max = 1024;         // of all remotes, of one turn
   size_t turn_bytes_max = 4 << 20;         // the same for their bytes; the last command may be beyond
 
-  static constexpr size_t kEncodedMax = (3 << 19) + kGuardBytesMax + 128;  // see EngineOptions::request_bytes_max
+  static constexpr size_t kEncodedMax = (3 << 19) + kGuardBytesMax + 192;  // see EngineOptions::request_bytes_max
 };
 
 class RelayedCommands {

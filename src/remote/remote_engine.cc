@@ -6,6 +6,7 @@
 #include "coordkit/engine/wire.h"
 #include "coordkit/error.h"
 #include "engine/calls/origins.h"
+#include "remote/store_of_name.h"
 
 namespace coordkit::remote {
 namespace {
@@ -22,6 +23,12 @@ EngineOptions engine_options(const RemoteEngineOptions& options) {
   return out;
 }
 
+Origin origin_of(const RemoteEngineOptions& options) {
+  Origin origin = options.origin;
+  if (!options.name.empty()) origin.store = store_of_name(origin.replica, options.name);
+  return origin;
+}
+
 absl::Status no_gateway(Outcome outcome) {
   return make_error(Reason::NoLeader, outcome,
                     "this process is linked to no gateway that knows a leader; nothing was done. See the remote's health() for "
@@ -33,7 +40,7 @@ absl::Status no_gateway(Outcome outcome) {
 RemoteEngine::RemoteEngine(const RemoteEngineOptions& options)
     : options_(options),
       engine_options_(engine_options(options)),
-      proposals_(engine_options_, options.origin, options.window_bytes) {}
+      proposals_(engine_options_, origin_of(options), options.window_bytes, options.name) {}
 
 // ---- the link
 
@@ -52,7 +59,11 @@ void RemoteEngine::arrive() {
   link_.again_at.reset();
   link_.heard = 0;
   questions_.another_gateway();
-  Arrival arrival{.origin = proposals_.origin(), .rate_error_ppm = options_.rate_error_ppm, .queued = {}, .seen = link_.seen};
+  Arrival arrival{.origin = proposals_.origin(),
+                  .rate_error_ppm = options_.rate_error_ppm,
+                  .queued = {},
+                  .seen = link_.seen,
+                  .name = options_.name};
   proposals_.each_queued([&](MachineId machine, Sequence sequence) { arrival.queued.push_back({machine, sequence}); });
   if (arrival.queued.size() > kQueuedMax) arrival.queued.resize(kQueuedMax);
   send(std::move(arrival));
@@ -162,7 +173,7 @@ engine::Proposals::Route RemoteEngine::route() const {
 
 void RemoteEngine::hand_over(Now now, EngineEffects& effects) {
   if (!served()) return;
-  proposals_.known_as_origin(link_.standing.registered, effects.completions);
+  proposals_.known_as_origin(link_.standing.registered, effects.completions, link_.standing.applied);
   dispatches_.clear();
   proposals_.collect(now.lagging, link_.standing.registered, dispatches_);
   Commands message;
@@ -283,6 +294,11 @@ EngineStatus RemoteEngine::status() const {
   EngineStatus status;
   status.state = halted_ ? ReplicaState::Halted : served() ? ReplicaState::Ready : ReplicaState::Starting;
   if (!served()) status.reason = link_.linked ? "its gateway knows no leader" : "it is linked to no gateway";
+  if (!served() && link_.arrived && link_.standing.leader) {
+    status.reason =
+        "the cluster is not at feature level 7, which a remote with a name needs: upgrade all replicas, or leave the "
+        "name out";
+  }
   status.applied = link_.standing.applied;
   status.feature_level = link_.standing.feature_level;
   status.requests = proposals_.size() + questions_.size();

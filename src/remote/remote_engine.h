@@ -19,6 +19,7 @@
 
 #include "absl/container/btree_set.h"
 #include "coordkit/engine/engine.h"
+#include "engine/calls/origins.h"
 #include "engine/calls/proposals.h"
 #include "remote/link.h"
 #include "remote/open_questions.h"
@@ -26,7 +27,8 @@
 namespace coordkit::remote {
 
 struct RemoteEngineOptions {
-  Origin origin;  // drawn by the host at every start: is_remote(), boot 1
+  Origin origin;          // drawn by the host at every start: is_remote(), boot 1; with a name its store is another
+  std::string name = {};  // empty: none. With one it waits for a cluster at feature level 7
   uint32_t rate_error_ppm = 10'000;
   Duration retry = std::chrono::milliseconds(300);  // an unanswered command is handed over again after that
   // Bytes of the commands that are handed over and not answered. Others wait here. A gateway takes no more (CommandLimits).
@@ -86,7 +88,11 @@ class RemoteEngine final : public Engine {
     }
   };
 
-  bool served() const { return link_.arrived && link_.standing.leader; }
+  // Below the level of names it cannot be registered with one.
+  bool served() const {
+    const bool known = options_.name.empty() || link_.standing.feature_level >= engine::Origins::kNamesLevel;
+    return link_.arrived && link_.standing.leader && known;
+  }
   engine::Proposals::Route route() const;
   void take(EngineInput& input, EngineEffects& effects);
   void take(Submit& call, EngineEffects& effects);

@@ -155,7 +155,7 @@ SharedBytes WaitingReads::encoded(machine::Changes changes) {
 }
 
 void WaitingReads::answer(const Asker& asker, const SharedBytes& bytes) {
-  answers_.push_back({asker, bytes});
+  answers_.push_back({asker, waiters_.find(asker)->second.place, bytes});
   withdraw(asker);
 }
 

@@ -33,7 +33,8 @@ class WaitingReads {
   };
   struct Answer {
     Asker to;
-    SharedBytes bytes;  // of machine::Changes
+    machine::ChangesAfter place = {};  // as it asked
+    SharedBytes bytes;                 // of machine::Changes
   };
 
   // It is answered by a serve() with a state at or beyond `at_least`, with something new or after `limit`.

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "coordkit/ports/store_events.h"
 #include "machine/command.h"
+#include "replica/shell/replica_calls.h"
 #include "service/calls/waiting.h"
 #include "service/objects/object_access.h"
 #include "service/shell/host.h"

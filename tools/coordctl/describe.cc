@@ -59,6 +59,7 @@ Json describe_guard(const engine::Request::GuardView& view, size_t bytes_max) {
 
 Json describe(const engine::Request& request, size_t bytes_max) {
   Json out = {{"from", describe_origin(request.id.origin)}, {"sequence", request.id.sequence.value()}};
+  if (!request.name.empty()) out["remote"] = std::string(request.name);
   out["machine"] = request.machine.value();
   if (request.guard) out["guard"] = describe_guard(*request.guard, bytes_max);
   if (request.machine != kCoordination) {
@@ -72,7 +73,9 @@ Json describe(const engine::Request& request, size_t bytes_max) {
 }
 
 Json describe(const engine::RegisterOrigin& registration, size_t) {
-  return {{"registers", describe_origin(registration.origin)}};
+  Json out = {{"registers", describe_origin(registration.origin)}};
+  if (!registration.name.empty()) out["remote"] = std::string(registration.name);
+  return out;
 }
 
 Json describe(const engine::FireTimers& fired, size_t) {

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "base/hold_texts.h"
+
 namespace coordkit::coordctl {
 namespace {
 
@@ -13,13 +15,34 @@ using machine::CoordinationCommand;
 using machine::Request;
 
 // In the order of the variants.
-constexpr std::array kKinds = {
-    "Unknown",    "OpenSession", "CloseSession", "Acquire",     "Release",    "CancelAcquire", "Put",         "Delete",
-    "AcquireAll", "Downgrade",   "Upgrade",      "UpdateValue", "ClearDelay", "ResumeSession", "KillSession", "ForceRelease",
-    "",           "RefillBlock", "Transaction",  "Compact",     "GrantLease", "RenewLease",    "RevokeLease", "SetKeyQuota"};
+constexpr std::array kKinds = {"Unknown",
+                               "OpenSession",
+                               "CloseSession",
+                               "Acquire",
+                               "Release",
+                               "CancelAcquire",
+                               "Put",
+                               "Delete",
+                               "AcquireAll",
+                               "Downgrade",
+                               "Upgrade",
+                               "UpdateValue",
+                               "ClearDelay",
+                               "ResumeSession",
+                               "KillSession",
+                               "ForceRelease",
+                               "",
+                               "RefillBlock",
+                               "Transaction",
+                               "Compact",
+                               "GrantLease",
+                               "RenewLease",
+                               "RevokeLease",
+                               "SetKeyQuota",
+                               "SetPermissions"};
 static_assert(kKinds.size() == std::variant_size_v<Request::Body>);
 static_assert(std::is_same_v<std::variant_alternative_t<16, Request::Body>, CoordinationCommand>);
-static_assert(std::is_same_v<std::variant_alternative_t<23, Request::Body>, machine::SetKeyQuota>);
+static_assert(std::is_same_v<std::variant_alternative_t<24, Request::Body>, machine::SetPermissions>);
 
 constexpr std::array kCoordinationKinds = {
     "SetSemaphoreLimit", "AcquirePermits", "DeleteSemaphore", "CreateLatch",  "CountDown",    "AwaitLatch", "DeleteLatch",

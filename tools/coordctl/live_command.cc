@@ -111,7 +111,8 @@ absl::StatusOr<std::string> secret_in(const std::string& path) {
 }
 
 int run_as_remote(const LiveArguments& arguments) {
-  RemoteOptions options{.cluster = arguments.cluster, .gateways = arguments.gateways, .security = PlainText{}};
+  RemoteOptions options{
+      .cluster = arguments.cluster, .gateways = arguments.gateways, .name = arguments.name, .security = PlainText{}};
   if (!arguments.secret_file.empty()) {
     absl::StatusOr<std::string> secret = secret_in(arguments.secret_file);
     if (!secret.ok()) return unreachable(std::string(secret.status().message()));
@@ -144,6 +145,7 @@ void add_live(CLI::App& app, LiveArguments& arguments) {
           ->type_name("ADDRESS")
           ->allow_extra_args(false);
   app.add_option("--cluster", arguments.cluster, "the cluster's name, for --remote")->needs(remote);
+  app.add_option("--as", arguments.name, "the name of this remote, for --remote")->needs(remote);
   app.add_option("--secret-file", arguments.secret_file, "file with the secret of remotes; without it: plain text")
       ->needs(remote);
   for (const AdminCommand& command : admin_commands()) {

@@ -15,6 +15,7 @@ struct LiveArguments {
   std::string socket;                 // empty: $COORDKIT_SOCKET
   std::vector<std::string> gateways;  // of --remote; empty: the socket is meant
   std::string cluster;                // its name, for --remote
+  std::string name;                   // of the remote that it is
   std::string secret_file;            // of remotes; empty: plain text
   std::vector<std::string> words;     // the command's name first; empty: it is another kind of command
   bool json = false;

@@ -265,6 +265,13 @@ void histories(Plan& plan, const SimOptions& options, Random& random) {
   draw_histories(plan, random);
 }
 
+// Callers without a replica, beside those of the replicas and under the faults of other profiles.
+void remotes(Plan& plan, const SimOptions& options, Random& random) {
+  constexpr decltype(&swarm) kOf[] = {swarm, swarm, holders, holders, locks, keys, membership, membership, upgrade};
+  kOf[random.below(std::size(kOf))](plan, options, random);
+  draw_remotes(plan, random);
+}
+
 struct Profile {
   std::string_view name;
   void (*draw)(Plan&, const SimOptions&, Random&);
@@ -287,7 +294,8 @@ constexpr Profile kProfiles[] = {{"swarm", swarm, 0.1, 0.2, 0.2, 0, 0.05, 0.2},
                                  {"strangers", strangers},
                                  {"upgrade", upgrade, 0.1, 0.2, 0.2},
                                  {"founding", founding, 0, 0, 0, 0, 1},
-                                 {"histories", histories}};
+                                 {"histories", histories},
+                                 {"remotes", remotes, 0.3}};
 
 }  // namespace
 

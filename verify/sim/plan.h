@@ -92,6 +92,16 @@ struct HistoriesPlan {
   Duration apart{};
 };
 
+// Processes without a replica, whose gateways are the replicas, and their faults.
+struct RemotePlan {
+  uint32_t count = 0;
+  std::vector<int64_t> clock_ppm;  // of each
+  Duration jitter{};               // as GatewayChoice
+  Duration patience{};
+  Duration interval{};  // mean time between two faults
+  Duration longest{};   // of one
+};
+
 struct Plan {
   uint32_t nodes = 3;
   uint32_t founders = 0;        // the first nodes; the others are blank until they are added. Zero: all
@@ -128,11 +138,14 @@ struct Plan {
   std::vector<FaultPlan> faults;
   WorkPlan work;
   StatePlan states;
+  RemotePlan remotes;
   FirstStartPlan first_start;
   std::optional<HistoriesPlan> histories;
 
   // A place is a process with a disk: one for each member, and one more for a copy of a member's directory.
   uint32_t places() const { return histories ? nodes + 1 : nodes; }
+  // A caller is a process with a client: the replicas, then those without a replica.
+  uint32_t callers() const { return nodes + remotes.count; }
   uint32_t member_at(uint32_t place) const { return place < nodes ? place : histories->copied % nodes; }
 };
 

@@ -198,6 +198,27 @@ void draw_passing_errors(Plan& plan, Random& random, double chance) {
   }
 }
 
+// Now and then a run is so long, and a fault too, that the cluster forgets an origin that is still there.
+void draw_remotes(Plan& plan, Random& random) {
+  RemotePlan& remotes = plan.remotes;
+  remotes.count = static_cast<uint32_t>(random.between(1, 4));
+  for (uint32_t i = 0; i < remotes.count; ++i) {
+    const int64_t inside = static_cast<int64_t>(random.below(2 * kRateErrorPpm + 1)) - int64_t{kRateErrorPpm};
+    const uint64_t way = random.below(4);
+    remotes.clock_ppm.push_back(way == 0 ? -int64_t{kRateErrorPpm} : way == 1 ? int64_t{kRateErrorPpm} : inside);
+  }
+  remotes.jitter = draw_wide(random, milliseconds(1), seconds(1));
+  remotes.patience = draw(random, milliseconds(100), seconds(2));
+  remotes.interval = draw_wide(random, milliseconds(50), seconds(4));
+  remotes.longest = draw(random, milliseconds(100), seconds(15));
+  if (!random.chance(0.1)) return;
+  plan.hostile = std::max<Duration>(plan.hostile, seconds(150));
+  plan.work.workers_per_node = std::min(plan.work.workers_per_node, uint32_t{2});
+  plan.work.think_max = std::max<Duration>(plan.work.think_max, milliseconds(300));
+  remotes.interval = seconds(10);
+  remotes.longest = seconds(100);
+}
+
 void draw_histories(Plan& plan, Random& random) {
   using Sound = HistoriesPlan::Sound;
   constexpr std::array<Sound, 6> kSound = {Sound::CutOff, Sound::CutOff, Sound::CutOff,

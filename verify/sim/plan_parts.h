@@ -39,6 +39,9 @@ void draw_scrubs(Plan& plan, Random& random, double chance);
 // Errors that come once, or some in a row, of files that can be made again. The part that comes last.
 void draw_passing_errors(Plan& plan, Random& random, double chance);
 
+// One to four processes without a replica, their clocks, and what happens to them.
+void draw_remotes(Plan& plan, Random& random);
+
 // The fault that two histories come of.
 void draw_histories(Plan& plan, Random& random);
 

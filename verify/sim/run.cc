@@ -1,6 +1,7 @@
 // One seed from its plan to its report.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -102,7 +103,8 @@ Report simulate(const SimOptions& options) {
     return report;
   }
   std::optional<Recorder> recorder;
-  if (options.timeline) world.set_recorder(&recorder.emplace(*options.timeline, world, plan.places()));
+  if (options.timeline)
+    world.set_recorder(&recorder.emplace(*options.timeline, world, std::max(plan.places(), plan.callers())));
   distort_clocks(options.defects, plan);
   const auto make = [&](auto& cluster) {
     conduct(cluster, world, report);

@@ -12,6 +12,8 @@
 // The events of a batch take room until their last copy is destroyed. A watch whose room is full
 // gets nothing until room is given back. Then it reads the missed events from the history. If that
 // is compacted meanwhile it ends with Compacted. Nothing else waits for it.
+//
+// At a remote a watch ends with PermissionDenied when it may not read all of its range any more.
 #pragma once
 
 #include <cstdint>

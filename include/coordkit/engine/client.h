@@ -31,6 +31,7 @@
 #include "coordkit/client/handles.h"
 #include "coordkit/client/keys.h"
 #include "coordkit/client/leases.h"
+#include "coordkit/client/permission_calls.h"
 #include "coordkit/client/resumed_holds.h"
 #include "coordkit/client/statistics.h"
 #include "coordkit/client/watch_events.h"
@@ -163,7 +164,8 @@ class Client {
 
   // The same with all options, ranges and transactions.
   KeyCalls keys() { return KeyCalls(*this); }
-  LeaseCalls leases() { return LeaseCalls(*this); }  // of keys
+  LeaseCalls leases() { return LeaseCalls(*this); }                 // of keys
+  PermissionCalls permissions() { return PermissionCalls(*this); }  // of remotes
 
   // Reports every later change of a key or an interval, in order, each once: client/watch_events.h.
   // Invalid options are reported as Ended: EmptyRange, InvalidArgument.
@@ -192,6 +194,7 @@ class Client {
   friend class CoordinationCalls;
   friend class KeyCalls;
   friend class LeaseCalls;
+  friend class PermissionCalls;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -308,12 +308,15 @@ struct Divergence {
   std::string sentence;                // for an operator
 };
 
-struct EngineEffects {                        // orders and news of one turn
-  std::vector<LogWrite> writes;               // for LogStore::submit(), in this order
-  std::vector<Outbound> sends;                // to be sent now: their writes are durable
-  std::vector<Completion> completions;        // the ends of calls
-  bool more_expired = false;                  // calls whose deadlines passed end in the next turn
-  std::vector<MachineEvent> events;           // in the order of the log
+struct EngineEffects {                  // orders and news of one turn
+  std::vector<LogWrite> writes;         // for LogStore::submit(), in this order
+  std::vector<Outbound> sends;          // to be sent now: their writes are durable
+  std::vector<Completion> completions;  // the ends of calls
+  bool more_expired = false;            // calls whose deadlines passed end in the next turn
+  std::vector<MachineEvent> events;     // in the order of the log
+  // Commands of remotes with names, in the order of the log. A replica that skips entries, because
+  // it got a state from a peer, does not report those. After a restart some come again.
+  std::vector<ApplyOutput::Act> acts;
   std::vector<RemoteAnswer> remote_answers;   // for a gateway, which knows the remotes that are linked to it
   std::vector<RenewReply> renewals;           // answers to this replica's own Renew
   std::vector<raft::ReadRequest> log_reads;   // for LogStore::read(); answered by LogWasRead
@@ -369,12 +372,13 @@ class Engine {
   virtual Index applied() const = 0;                       // the state after it is in force here
   // The cluster's level, as far as it is applied here.
   virtual uint64_t feature_level() const { return status().feature_level; }
-  virtual ReplicaId self() const = 0;                                   // raft::Options::self
-  virtual StoreId store() const = 0;                                    // RecoveredLog::store
-  virtual BootCounter boot() const = 0;                                 // RecoveredLog::boot
-  virtual const StateMachine* machine(MachineId id) const = 0;          // for its owner's reads; null: none
-  virtual bool state_is_here() const { return true; }                   // else only an Ask is answered
-  virtual bool knows(const Origin& /*remote*/) const { return false; }  // registered in this state
+  virtual ReplicaId self() const = 0;                           // raft::Options::self
+  virtual StoreId store() const = 0;                            // RecoveredLog::store
+  virtual BootCounter boot() const = 0;                         // RecoveredLog::boot
+  virtual const StateMachine* machine(MachineId id) const = 0;  // for its owner's reads; null: none
+  virtual bool state_is_here() const { return true; }           // else only an Ask is answered
+  // The name under which this state has the origin of a remote; absent: it is not registered.
+  virtual std::optional<std::string_view> name_of_remote(const Origin& /*remote*/) const { return std::nullopt; }
   // Calls StateMachine::observe() of that machine. Only between turns.
   virtual void observe(MachineId id, std::string_view subject, bool wanted) = 0;
   // Committed and applied entries in the view of this replica; for the simulator's observer.

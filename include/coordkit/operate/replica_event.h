@@ -56,6 +56,7 @@ enum class ReplicaEventKind : uint8_t {
   HostThrew,         // code of the host threw; only the call that ran it suffered
   ThreadHeldUp,      // a callback of an *_async call blocked the engine's thread; reported once it
                      // has returned
+  RemoteActed,       // a command of a remote with a name was applied, or refused
   Halted,            // this replica has stopped for good
 };
 
@@ -68,8 +69,10 @@ struct ReplicaEvent {
   ReplicaId replica = {};     // the reporting replica
   ReplicaId peer = {};        // the peer it is about; zero: none, or with LeaderChanged: no leader
   Term term = {};             // as this replica knows it
-  Index applied = {};         // at that moment
-  std::string sentence = {};  // without its end mark; no bytes of keys or values
+  Index applied = {};         // at that moment; with RemoteActed: the entry of the command
+  std::string remote = {};    // with RemoteActed: its name
+  std::string sentence = {};  // without its end mark; no bytes of values, and of keys only with
+                              // RemoteActed
   uint64_t missed = 0;        // earlier events that were lost, because on_event was too slow
 };
 

@@ -48,6 +48,9 @@ struct Command {
   Index index;               // of its entry
   RequestId request;         // under which its result is answered
   std::string_view payload;  // in the machine's own encoding
+  // The name of the remote that sent it: of a process without a replica, as its gateway has checked
+  // it. Empty: a remote without a name. Absent: a member, which is not restricted.
+  std::optional<std::string_view> remote = {};
 };
 
 // All sessions bound to one process and TTL class share one group, so that one renewal covers them
@@ -105,9 +108,16 @@ struct ApplyOutput {
     std::string bytes;  // the machine's own encoding; every replica sees every event that it wants
                         // to (observe())
   };
+  struct Act {           // a command of a remote with a name, for the audit
+    Index index;         // of its entry
+    std::string remote;  // its name
+    std::string what;    // what it asked for, and the result, without values
+  };
   std::vector<Result> results;     // one Final for each request, in this apply or a later one
   std::vector<Event> events;       // in the order in which they happened
   std::vector<TimerOp> timer_ops;  // in order
+  // Only of coordkit's own machine. The router notes commands of other machines.
+  std::vector<Act> acts;
 
   // Answers a request by the entry at `index`.
   void answer(Index index, const RequestId& request, std::string_view bytes, Stage stage = Stage::Final) {
@@ -159,6 +169,14 @@ class StateMachine {
   virtual bool holds(std::string_view guard) {
     static_cast<void>(guard);
     return false;
+  }
+  // Whether a remote may have its command run under this guard, or, without one, may use the
+  // machines of the host. Asked of coordkit's own machine, which has the permissions of remotes;
+  // part of apply.
+  virtual bool permits(std::string_view remote, std::optional<std::string_view> guard) const {
+    static_cast<void>(remote);
+    static_cast<void>(guard);
+    return true;
   }
   // Whether `subject`, in the machine's own words, is observed on this replica. An event that is
   // not observed need not be made. This is local to the replica, so nothing except events may

@@ -126,6 +126,13 @@ enum class Situation : uint8_t {
   SoundFollowerCompacted,    // its log does not reach back to where a history that began on disks
                              // that were set back differs
   SteppedAside,              // after one of the two faults: a replica is in quarantine
+  RemoteAnswered,            // a call of a process without a replica
+  RemoteInDoubt,             // such a call ended, and its process cannot know whether it was executed
+  RemoteMoved,               // such a process is served by another gateway
+  RemoteMovedInCalls,        // the same, while calls were under way
+  GatewayLostInCalls,        // the gateway died, while calls were under way
+  GatewayOutlived,           // a gateway takes what a process sent that has left it
+  RemoteForgotten,           // the cluster forgot such a process, which came back
   Count,
 };
 inline constexpr size_t kSituations = static_cast<size_t>(Situation::Count);  // the number of them

@@ -110,6 +110,7 @@ absl::Status refusal_of(const machine::Result& result, const std::string& it, co
       return make_error(Reason::SessionNotFound, "the session has ended or never existed; open a new one");
     case ResultCode::NotFound: return make_error(Reason::NotFound, absl::StrCat("there is ", absent, "; check its name or id"));
     case ResultCode::PermissionDenied:
+      if (!result.why.empty()) return make_error(Reason::PermissionDenied, result.why);
       return make_error(
           Reason::PermissionDenied,
           "the secret is not that of the session, or the session has none; give the secret that Session::secret() returned");

@@ -377,6 +377,7 @@ void Watches::answered(WatchId id, absl::StatusOr<machine::Changes> piece, Laggi
     behind_.erase(id);
     failed_.insert(id);
   };
+  if (absl::IsPermissionDenied(piece.status())) return end(id, {}, piece.status());  // of this remote
   if (!piece.ok()) return pause();
   one.state = State::CatchingUp;
   behind_.insert(id);

@@ -29,12 +29,15 @@ void describe(Io& io, Describes<Request> auto& request) {
   io.bytes(7, request.payload);
   io.message(8, request.guard);
   io.number_if_any(9, request.after);
+  io.bytes_if_any(10, request.name);
 }
 
 template <typename Io>
 void describe(Io& io, Describes<RegisterOrigin> auto& registration) {
   describe_origin(io, registration.origin);
   io.number(4, registration.lowest_unanswered);
+  io.number_if_any(5, registration.as_of);
+  io.bytes_if_any(6, registration.name);
 }
 
 template <typename Io>

@@ -29,12 +29,19 @@ struct Request {
   // A request of the same origin that executes before this one; until then this one is not executed. Zero: none. I: after <
   // id.sequence. From feature level 2 on.
   Sequence after = {};
+  // The name of the remote that sent it. Empty: it has none, or a member sent it. A gateway has checked it. From feature level
+  // 7 on.
+  std::string_view name = {};
 };
 
 // "I am a new incarnation": must be applied before any request of that origin.
 struct RegisterOrigin {
   Origin origin;
   Sequence lowest_unanswered{1};  // nothing below it may run: the origin may have been known before, and dropped
+  // A remote's: its gateway's state of this entry did not know it. Void if that of any remote was forgotten since. So a copy
+  // that is late does not bring an origin back with commands that were executed before it was forgotten.
+  Index as_of = {};
+  std::string_view name = {};  // as in Request; points into the decoded bytes
 };
 
 // Proposed by a leader only and never forwarded; void unless the entry's term is still the newest leader's (docs/time.md

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/fixed.h"
+#include "base/remote_name.h"
 #include "base/sums.h"
 #include "base/thrown.h"
 #include "coordkit/error.h"
@@ -111,6 +112,20 @@ absl::Status restore_machine(MachineId id, StateMachine& machine, const Checkpoi
   return make_error(Reason::HostThrew, name_of(id) + " threw something that is no std::exception at its rows of the state");
 }
 
+// The name of the remote whose permissions count. Absent: a member, or one of a time before there were any.
+std::optional<std::string_view> remote_of(const Request& request, uint64_t feature_level) {
+  const bool counts = feature_level >= Origins::kNamesLevel && is_remote(request.id.origin.replica);
+  return counts ? std::optional(request.name) : std::nullopt;
+}
+
+// No more is known about a machine of the host.
+void note_acts(MachineId machine, std::span<const Command> commands, RouterOutput& output) {
+  for (const Command& command : commands) {
+    if (!command.remote || command.remote->empty()) continue;
+    output.acts.push_back({command.index, std::string(*command.remote), "a command of " + name_of(machine)});
+  }
+}
+
 }  // namespace
 
 void RouterOutput::clear() {
@@ -121,6 +136,7 @@ void RouterOutput::clear() {
   digests.clear();
   configurations.clear();
   overtaking.clear();
+  acts.clear();
 }
 
 Router::Router(std::vector<HostedMachine> machines, uint64_t digest_entries)
@@ -136,16 +152,19 @@ const StateMachine* Router::machine(MachineId id) const { return const_cast<Rout
 void Router::observe(MachineId id, std::string_view subject, bool wanted) {
   StateMachine* machine = find(id);
   if (machine == nullptr) return;
-  if (wanted) {
-    observed_.emplace(id, subject);
-  } else {
-    observed_.erase({id, std::string(subject)});
-  }
+  const std::pair key(id, std::string(subject));
+  size_t& by = observed_[key];
+  if (!wanted && by > 1) return static_cast<void>(--by);
+  if (wanted && by++ > 0) return;
+  if (!wanted) observed_.erase(key);
   ask_machine(id, applied_.index, [&] { machine->observe(subject, wanted); });
 }
 
 void Router::observe_as(const Router& previous) {
-  for (const auto& [id, subject] : previous.observed_) observe(id, subject, true);
+  for (const auto& [observed, by] : previous.observed_) {
+    observe(observed.first, observed.second, true);
+    observed_[observed] = by;
+  }
 }
 
 void Router::apply(std::span<const raft::Entry> entries, RouterOutput& output) {
@@ -205,10 +224,13 @@ void Router::begin(MachineId id, StateMachine& machine, Index at) {
 }
 
 void Router::apply_command(const raft::Entry& entry, RouterOutput& output) {
-  const absl::StatusOr<LogCommand> command = decode_command(entry.payload.view());
+  absl::StatusOr<LogCommand> command = decode_command(entry.payload.view());
   COORDKIT_CHECK_MSG(command.ok(),
                      "entry " + std::to_string(entry.index.value()) + ": " + std::string(command.status().message()));
-  if (const auto* request = std::get_if<Request>(&*command)) return apply_request(entry, *request, output);
+  if (auto* const request = std::get_if<Request>(&*command)) {
+    if (feature_level_ < Origins::kNamesLevel) request->name = {};  // older builds skip it
+    return apply_request(entry, *request, output);
+  }
   if (const auto* vote = std::get_if<DigestVote>(&*command)) {
     output.digests.push_back({vote->replica, vote->index, vote->digest});
     return;
@@ -243,12 +265,42 @@ void Router::apply_request(const raft::Entry& entry, const Request& request, Rou
     output.answers.push_back({request.id, ApplyOutput::Stage::Final, admission.refusal, {}, entry.index});
     return;
   }
-  if (!guard_met(entry, request, output)) return;
+  if (!permitted(entry, request, output) || !guard_met(entry, request, output)) return;
   if (batch_.empty()) {
     begin(request.machine, *find(request.machine), entry.index);
     batch_machine_ = request.machine;
   }
-  batch_.push_back({entry.index, request.id, request.payload});
+  batch_.push_back({entry.index, request.id, request.payload, remote_of(request, feature_level_)});
+}
+
+// S-75. coordkit's own machine checks its own commands. It is asked about guards and about other machines, in the state right
+// before the entry.
+bool Router::permitted(const raft::Entry& entry, const Request& request, RouterOutput& output) {
+  const std::optional<std::string_view> remote = remote_of(request, feature_level_);
+  const bool own = request.machine == kCoordination;
+  const bool guarded = request.guard && request.guard->machine == kCoordination;
+  if (!remote || (own && !request.guard)) return true;
+  if (batch_machine_ == kCoordination) flush(output);
+  bool permitted = true;
+  if (const StateMachine* const judge = machine(kCoordination)) {
+    run_machine(kCoordination, entry.index, entry.index, [&] {
+      const bool foreign = !own || (request.guard && !guarded);
+      permitted =
+          (!foreign || judge->permits(*remote, std::nullopt)) && (!guarded || judge->permits(*remote, request.guard->bytes));
+    });
+  }
+  if (!permitted) refuse(entry, request, Reason::PermissionDenied, output);
+  return permitted;
+}
+
+void Router::refuse(const raft::Entry& entry, const Request& request, Reason why, RouterOutput& output) {
+  flush(output);
+  origins_.store(request.id, why, entry.index);
+  output.answers.push_back({request.id, ApplyOutput::Stage::Final, why, {}, entry.index});
+  const std::optional<std::string_view> remote = remote_of(request, feature_level_);
+  if (!remote || remote->empty()) return;
+  output.acts.push_back({entry.index, std::string(*remote),
+                         "a command of " + name_of(request.machine) + ": " + std::string(coordkit::name_of(why))});
 }
 
 // Everything before the entry is executed before its guard is checked, and before the refusal is stored: answers are
@@ -259,11 +311,8 @@ bool Router::guard_met(const raft::Entry& entry, const Request& request, RouterO
   if (batch_machine_ == guard.machine) flush(output);
   bool met = false;
   run_machine(guard.machine, entry.index, entry.index, [&] { met = find(guard.machine)->holds(guard.bytes); });
-  if (met) return true;
-  flush(output);
-  origins_.store(request.id, Reason::Fenced, entry.index);
-  output.answers.push_back({request.id, ApplyOutput::Stage::Final, Reason::Fenced, {}, entry.index});
-  return false;
+  if (!met) refuse(entry, request, Reason::Fenced, output);
+  return met;
 }
 
 bool Router::hosts(const Request& request) const {
@@ -287,8 +336,10 @@ absl::Status Router::check_readable(std::span<const raft::Entry> entries) const 
 void Router::apply_registration(const RegisterOrigin& registration, RouterOutput& output) {
   const Origin& origin = registration.origin;
   if (is_remote(origin.replica)) {
-    if (feature_level_ < Origins::kRemotesLevel) return;
-    origins_.enroll(origin, registration.lowest_unanswered);
+    if (feature_level_ < Origins::kRemotesLevel || registration.as_of < origins_.forgotten()) return;
+    const bool named = feature_level_ >= Origins::kNamesLevel && !registration.name.empty();
+    if (named && !is_remote_name(registration.name)) return;  // no gateway lets it pass
+    origins_.enroll(origin, registration.lowest_unanswered, named ? registration.name : std::string_view());
     if (origins_.registered(origin)) output.timer_ops.push_back({kOrigins, Origins::timer_of(origin)});
     return;
   }
@@ -308,7 +359,7 @@ void Router::apply_fired(const raft::Entry& entry, const FireTimers& fired, Rout
   const bool current = fired.term == entry.term && entry.term == leader_term_;  // T4: an earlier leader's entry is void
   if (current && fired.machine == kOrigins) {
     for (const FiredTimer& timer : fired.timers) {
-      const bool forgotten = origins_.forget(ReplicaId(timer.id.value()), timer.generation);
+      const bool forgotten = origins_.forget(ReplicaId(timer.id.value()), timer.generation, entry.index);
       if (forgotten) output.timer_ops.push_back({kOrigins, {.kind = TimerOp::Kind::Disarm, .id = timer.id}});
     }
     return;
@@ -321,6 +372,7 @@ void Router::apply_fired(const raft::Entry& entry, const FireTimers& fired, Rout
 
 void Router::flush(RouterOutput& output) {
   if (batch_.empty()) return;
+  if (batch_machine_ != kCoordination) note_acts(batch_machine_, batch_, output);
   run_machine(batch_machine_, batch_.front().index, batch_.back().index,
               [&] { find(batch_machine_)->apply(batch_, machine_output_); });
   batch_.clear();
@@ -341,6 +393,8 @@ void Router::collect(MachineId machine, RouterOutput& output) {
     output.events.push_back({machine, event.index, std::move(event.bytes)});
   }
   for (const TimerOp& op : machine_output_.timer_ops) output.timer_ops.push_back({machine, op});
+  if (machine == kCoordination) std::ranges::move(machine_output_.acts, std::back_inserter(output.acts));
+  machine_output_.acts.clear();
   machine_output_.results.clear();
   machine_output_.events.clear();
   machine_output_.timer_ops.clear();

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -57,6 +58,7 @@ struct RouterOutput {
   };
   std::vector<InForce> configurations;  // from these entries
   std::vector<RequestId> overtaking;    // arrived before their predecessor, and must be sent again
+  std::vector<ApplyOutput::Act> acts;   // of remotes with names, for the audit
 
   void clear();
 };
@@ -92,6 +94,7 @@ class Router {
   const Origins& origins() const { return origins_; }
   const StateMachine* machine(MachineId id) const;
   std::vector<MachineId> machines() const { return {begun_.begin(), begun_.end()}; }  // that have state, ascending
+  // The client and the gateway of remotes each want a subject at most once, and end that themselves.
   void observe(MachineId id, std::string_view subject, bool wanted);
   void observe_as(const Router& previous);   // takes over the observed subjects of the router it replaces
   bool hosts(const Request& request) const;  // the machine of the request, and that of its guard
@@ -119,7 +122,9 @@ class Router {
   void apply_genesis(const raft::Entry& entry);
   void apply_command(const raft::Entry& entry, RouterOutput& output);
   void apply_request(const raft::Entry& entry, const Request& request, RouterOutput& output);
+  bool permitted(const raft::Entry& entry, const Request& request, RouterOutput& output);
   bool guard_met(const raft::Entry& entry, const Request& request, RouterOutput& output);
+  void refuse(const raft::Entry& entry, const Request& request, Reason why, RouterOutput& output);
   void begin(MachineId id, StateMachine& machine, Index at);
   void apply_registration(const RegisterOrigin& registration, RouterOutput& output);
   void apply_raise(const raft::Entry& entry, const RaiseLevel& raise);
@@ -128,9 +133,9 @@ class Router {
   void collect(MachineId machine, RouterOutput& output);  // moves one machine's output to the common one
   StateMachine* find(MachineId id);
 
-  std::vector<HostedMachine> machines_;                          // few
-  absl::btree_set<std::pair<MachineId, std::string>> observed_;  // here; not replicated
-  absl::btree_set<MachineId> begun_;                             // started: part of the state. I: a subset of machines_
+  std::vector<HostedMachine> machines_;                                  // few
+  absl::btree_map<std::pair<MachineId, std::string>, size_t> observed_;  // here, by how many; not replicated
+  absl::btree_set<MachineId> begun_;                                     // started: part of the state. I: a subset of machines_
   Origins origins_;
   Position applied_;
   Term leader_term_;  // of the newest leader-start entry

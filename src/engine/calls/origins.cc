@@ -22,6 +22,7 @@ struct OriginRow {
   Sequence retired{1};
   std::vector<Displaced> displaced = {};
   std::vector<AnswerRow> answers = {};
+  std::string name = {};
 };
 
 template <typename Io>
@@ -48,13 +49,14 @@ void describe(Io& io, Describes<OriginRow> auto& row) {
   io.number(3, row.retired);
   io.repeated(5, row.displaced, codec::kUnlimited);
   io.repeated(4, row.answers, codec::kUnlimited);
+  io.bytes_if_any(6, row.name);
 }
 
 namespace {
 
 // The only refusals that are kept. Another one was stored by a later version.
 bool known(const std::optional<Reason>& refused) {
-  return !refused || *refused == Reason::Fenced || *refused == Reason::ResultTooLarge;
+  return !refused || *refused == Reason::Fenced || *refused == Reason::ResultTooLarge || *refused == Reason::PermissionDenied;
 }
 
 std::string row_key(std::string_view prefix, uint64_t id) {
@@ -75,7 +77,7 @@ uint64_t Origins::digest() const { return hash_mix(admitted_digest_, answered_di
 
 Origins::Admission Origins::admit(const Request& request, uint64_t command_hash, Index index) {
   State* state = find(request.id.origin);
-  if (!state) return {Verdict::Refuse, Reason::UnknownOrigin, nullptr};
+  if (!state || state->name != request.name) return {Verdict::Refuse, Reason::UnknownOrigin, nullptr};
   if (request.lowest_unanswered > state->retired) {
     retire(*state, request.lowest_unanswered);
     state->dirty = true;
@@ -141,13 +143,15 @@ void Origins::retire(State& state, Sequence lowest) {
   if (state.retired < lowest) state.retired = lowest;
 }
 
-void Origins::enroll(const Origin& origin, Sequence lowest) {
+void Origins::enroll(const Origin& origin, Sequence lowest, std::string_view name) {
   const auto [it, fresh] = states_.try_emplace(origin.replica);
   if (!fresh && it->second.store == origin.store && origin.boot <= it->second.boot) return;
+  if (!fresh && it->second.name != name) return;
   State blank{.retired = std::max(lowest, Sequence(1)),
               .displaced = it->second.displaced,
               .stored = it->second.stored,
-              .rows = it->second.rows};
+              .rows = it->second.rows,
+              .name = std::string(name)};
   for (const Displaced& previous : blank.displaced) {
     if (previous.store != origin.store) continue;
     if (origin.boot < previous.boot) return;
@@ -162,6 +166,7 @@ void Origins::enroll(const Origin& origin, Sequence lowest) {
   it->second.boot = origin.boot;
   it->second.dirty = true;
   admitted_digest_ = hash_mix_all(admitted_digest_, origin.store.value(), origin.boot.value(), it->second.retired.value());
+  if (!name.empty()) admitted_digest_ = hash_mix(admitted_digest_, hash_bytes(name));
 }
 
 void Origins::keep_members_only(const raft::Configuration& configuration) {
@@ -182,14 +187,15 @@ TimerOp Origins::timer_of(const Origin& remote) {
           {.node = remote.replica, .boot = remote.boot, .incarnation = remote.store.value(), .ttl = kRemoteTtl}};
 }
 
-bool Origins::forget(ReplicaId remote, Generation generation) {
+bool Origins::forget(ReplicaId remote, Generation generation, Index at) {
   const auto it = states_.find(remote);
   if (it == states_.end() || Generation(it->second.boot.value()) != generation) return false;
   const std::string key = row_key({}, remote.value());
   if (it->second.stored) erased_.push_back(key);
   for (const Sequence sequence : it->second.rows) erased_.push_back(row_key(key, sequence.value()));
   states_.erase(it);
-  admitted_digest_ = hash_mix_all(admitted_digest_, remote.value(), generation.value());
+  forgotten_ = at;
+  admitted_digest_ = hash_mix_all(admitted_digest_, remote.value(), generation.value(), at.value());
   return true;
 }
 
@@ -199,7 +205,10 @@ void Origins::timers(absl::FunctionRef<void(const TimerOp&)> each) const {
   }
 }
 
-bool Origins::registered(const Origin& origin) const { return const_cast<Origins*>(this)->find(origin) != nullptr; }
+std::optional<std::string_view> Origins::name_of(const Origin& origin) const {
+  const State* const state = const_cast<Origins*>(this)->find(origin);
+  return state == nullptr ? std::nullopt : std::optional<std::string_view>(state->name);
+}
 
 const StoredAnswer* Origins::find_answer(const RequestId& request) const {
   State* state = const_cast<Origins*>(this)->find(request.origin);
@@ -213,15 +222,16 @@ void Origins::checkpoint(std::string_view prefix, uint64_t feature_level, Checkp
   for (auto& [replica, state] : states_) {
     if (std::exchange(state.dirty, false)) put_rows(row_key(prefix, replica.value()), state, small, batch);
   }
-  std::string digest(16, '\0');
-  store_u64(digest.data(), admitted_digest_);
-  store_u64(digest.data() + 8, answered_digest_);
-  batch.put(std::string(prefix), std::move(digest));
+  std::string common(forgotten_ ? 24 : 16, '\0');
+  store_u64(common.data(), admitted_digest_);
+  store_u64(common.data() + 8, answered_digest_);
+  if (forgotten_) store_u64(common.data() + 16, forgotten_.value());
+  batch.put(std::string(prefix), std::move(common));
 }
 
 // An answer does not change any more: a row of its own is put once, and erased when the answer is retired.
 void Origins::put_rows(const std::string& key, State& state, size_t small, CheckpointBatch& batch) {
-  OriginRow row{state.store, state.boot, state.retired, {state.displaced.begin(), state.displaced.end()}};
+  OriginRow row{state.store, state.boot, state.retired, {state.displaced.begin(), state.displaced.end()}, {}, state.name};
   const std::vector<Sequence> before = std::exchange(state.rows, {});
   for (size_t i = 0; i < state.answers.size(); ++i) {
     if (!state.answers[i]) continue;
@@ -263,11 +273,13 @@ absl::Status Origins::restore(std::string_view prefix, const CheckpointView& vie
   states_.clear();
   erased_.clear();
   admitted_digest_ = answered_digest_ = 0;
+  forgotten_ = Index();
   return view.scan(prefix, [&](std::string_view key, std::string_view value) {
     key.remove_prefix(prefix.size());
-    if (key.empty() && value.size() == 16) {
+    if (key.empty() && (value.size() == 16 || value.size() == 24)) {
       admitted_digest_ = load_u64(value.data());
       answered_digest_ = load_u64(value.data() + 8);
+      if (value.size() == 24) forgotten_ = Index(load_u64(value.data() + 16));
       return absl::OkStatus();
     }
     if (key.size() != 8 && key.size() != 16) return absl::DataLossError("an origin row with a malformed key");
@@ -281,7 +293,7 @@ absl::Status Origins::restore(std::string_view prefix, const CheckpointView& vie
 absl::Status Origins::restore_origin(State& state, std::string_view value) {
   OriginRow row;
   codec::read<FieldRules>(value, row);
-  state = {.store = row.store, .boot = row.boot, .retired = row.retired, .stored = true};
+  state = {.store = row.store, .boot = row.boot, .retired = row.retired, .stored = true, .name = std::move(row.name)};
   state.displaced.assign(row.displaced.begin(), row.displaced.end());
   for (AnswerRow& each : row.answers) {
     if (absl::Status status = restore_answer(state, std::move(each)); !status.ok()) return status;

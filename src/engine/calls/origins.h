@@ -55,6 +55,7 @@ class Origins {
   static constexpr uint64_t kAnswerRowsLevel = 4;   // from this feature level on; before, all answers are in the origin's row
   static constexpr uint64_t kMembersOnlyLevel = 5;  // from this feature level on keep_members_only() is called
   static constexpr uint64_t kRemotesLevel = 6;      // from this feature level on remotes are registered
+  static constexpr uint64_t kNamesLevel = 7;        // from this feature level on they have names
   static constexpr Duration kRemoteTtl = std::chrono::seconds(60);  // of a remote's origin; part of the replicated behaviour
 
   enum class Verdict : uint8_t {
@@ -78,18 +79,22 @@ class Origins {
   void store(const RequestId& id, Reason refused, Index index);
   // Registers an incarnation, whose sequences below `lowest` are refused; an older or equal one changes nothing. One that
   // another store had displaced (its disk was exchanged and put back while its process lived) may return, but everything it had
-  // sent before is refused for good: the answers are gone.
-  void enroll(const Origin& origin, Sequence lowest = Sequence(1));
+  // sent before is refused for good: the answers are gone. `name`: of a remote. Requests under another one are refused, and so
+  // is its id, until it is forgotten.
+  void enroll(const Origin& origin, Sequence lowest = Sequence(1), std::string_view name = {});
   // The timer of a remote's origin.
   static TimerOp timer_of(const Origin& remote);
-  // The timer of this remote has ended. False: it was registered again since, in another generation, and stays.
-  bool forget(ReplicaId remote, Generation generation);
+  // The timer of this remote has ended, by the entry `at`. False: it was registered again since, in another generation, and
+  // stays.
+  bool forget(ReplicaId remote, Generation generation, Index at);
+  Index forgotten() const { return forgotten_; }  // the newest entry that forgot a remote
   void timers(absl::FunctionRef<void(const TimerOp&)> each) const;  // of all remotes
   // Drops the answers to all others but remotes. Requests that one of them had sent before are refused for good. Those that
   // come yet execute, because a command may be in the log behind the entry that removed its replica.
   void keep_members_only(const raft::Configuration& configuration);
-  bool registered(const Origin& origin) const;
-  const StoredAnswer* find_answer(const RequestId& request) const;  // null: none is stored; valid until the next change
+  bool registered(const Origin& origin) const { return name_of(origin).has_value(); }
+  std::optional<std::string_view> name_of(const Origin& origin) const;  // absent: it is not registered
+  const StoredAnswer* find_answer(const RequestId& request) const;      // null: none is stored; valid until the next change
 
   void checkpoint(std::string_view prefix, uint64_t feature_level, CheckpointBatch& batch);
   void forget_stored();  // the next checkpoint() has every row
@@ -107,6 +112,7 @@ class Origins {
     bool dirty = false;               // changed since the last checkpoint()
     bool stored = false;              // it has a row in the last checkpoint()
     std::vector<Sequence> rows;       // of the last checkpoint(), of single answers: of an earlier boot, too. Ascending
+    std::string name;                 // of a remote
     Sequence next() const { return retired + answers.size(); }
     StoredAnswer* at(Sequence sequence) {  // null: it has not arrived, or is retired
       const bool within = sequence >= retired && sequence < next();
@@ -125,6 +131,7 @@ class Origins {
   // Chained over all admissions and over all answers: equal histories give equal digests.
   uint64_t admitted_digest_ = 0;
   uint64_t answered_digest_ = 0;
+  Index forgotten_;
 };
 
 }  // namespace coordkit::engine

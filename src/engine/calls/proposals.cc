@@ -17,6 +17,9 @@ std::string_view why_refused(Reason refusal) {
       return "the fence was not met when the write's turn came, so nothing was written: its lock is not held with its token "
              "any "
              "more; stop the work that this grant protects";
+    case Reason::PermissionDenied:
+      return "this remote has no right to write under a fence of that lock, or to use machines of the host; an administrator "
+             "can give it, with coordctl permit";
     case Reason::ResultTooLarge: return "the command was executed, but its result is above kResultBytesMax and was dropped";
     default: return "the cluster refused the request before running it";
   }
@@ -31,6 +34,9 @@ bool decides(const Answer& answer) {
 }
 
 }  // namespace
+
+Proposals::Proposals(const EngineOptions& options, Origin origin, size_t command_bytes_max, std::string name)
+    : options_(options), origin_(origin), window_(options, command_bytes_max), registration_{.name = std::move(name)} {}
 
 void Proposals::submit(Submit&& submit, std::vector<Completion>& completions) {
   const Ticket ticket = submit.ticket;
@@ -126,7 +132,7 @@ void Proposals::retry_ended() {
 }
 
 void Proposals::leadership_changed() {
-  register_at_ = kNow;
+  registration_.at = kNow;
   at_once_.clear();
   window_.for_each_unanswered([this](Sequence, Ticket ticket) {
     Call& call = calls_.find(ticket)->second;
@@ -153,9 +159,10 @@ Duration Proposals::retry_delay(Call& call) const {
 
 void Proposals::collect(LaggingTime now, bool registered, std::vector<Dispatch>& out, Into into) {
   if (!registered) {
-    if (now < register_at_) return;
-    register_at_ = now + options_.raft.election_timeout;
-    out.push_back({.payload = SharedBytes(encode(RegisterOrigin{origin_, window_.lowest_unanswered()}))});
+    if (now < registration_.at) return;
+    registration_.at = now + options_.raft.election_timeout;
+    const RegisterOrigin registration{origin_, window_.lowest_unanswered(), registration_.as_of, registration_.name};
+    out.push_back({.payload = SharedBytes(encode(registration))});
     return;
   }
   admit_waiting(now);
@@ -177,6 +184,7 @@ Proposals::Dispatch Proposals::hand_over(Call& call, LaggingTime retry_at) {
   Request request{{origin_, call.sequence}, window_.lowest_unanswered(), call.submit.machine, call.submit.command.view()};
   if (const auto& guard = call.submit.guard) request.guard = {guard->machine, guard->bytes};
   if (call.submit.after) request.after = comes_after(call);
+  request.name = registration_.name;
   encode(request, scratch_);
   return {call.sequence, handing, slab_.keep(scratch_)};
 }
@@ -319,7 +327,7 @@ std::vector<Ticket> Proposals::tickets() const {
 LaggingTime Proposals::next_deadline(Route route) const {
   const LaggingTime next = deadlines_.next();
   if (route == Route::NoLeader) return next;
-  if (route == Route::Unregistered) return std::min(next, register_at_);
+  if (route == Route::Unregistered) return std::min(next, registration_.at);
   return at_once_.empty() && !next_fits() ? std::min(next, retries_.next()) : kNow;
 }
 

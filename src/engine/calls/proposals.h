@@ -25,9 +25,9 @@ inline size_t bytes_of(const Submit& submit) { return submit.command.size() + (s
 
 class Proposals {
  public:
-  // `command_bytes_max`: handed over and unanswered.
-  Proposals(const EngineOptions& options, Origin origin, size_t command_bytes_max = SequenceWindow::kNoLimit)
-      : options_(options), origin_(origin), window_(options, command_bytes_max) {}
+  // `command_bytes_max`: handed over and unanswered. `name`: of a remote.
+  Proposals(const EngineOptions& options, Origin origin, size_t command_bytes_max = SequenceWindow::kNoLimit,
+            std::string name = {});
 
   // A new call. Refused ones complete at once.
   void submit(Submit&& submit, std::vector<Completion>& completions);
@@ -62,7 +62,8 @@ class Proposals {
   // Whether the applied state knows this origin. If it did and no longer does, another data directory has taken this
   // replica's place: answers to what was handed over are gone, so those calls end as unknown and are never handed over again.
   // All other calls get sequences above theirs. So the next registration retires every copy that is still on its way.
-  void known_as_origin(bool registered, std::vector<Completion>& completions);
+  // `as_of`: for a remote, the entry up to which that state is known (RegisterOrigin::as_of).
+  void known_as_origin(bool registered, std::vector<Completion>& completions, Index as_of = Index());
   // An answer that came out of apply.
   void answered(Answer&& answer, std::vector<Completion>& completions);
   // Another state replaced ours, and entries were skipped: what it knows about our calls is taken from it. The rest is
@@ -140,8 +141,13 @@ class Proposals {
   Deadlines<Sequence> retries_;  // to be handed over later
   Deadlines<Ticket> deadlines_;
   size_t bytes_ = 0;  // I: the sum of bytes_of over calls_
-  LaggingTime register_at_{LaggingTime::min()};
-  bool registered_ = false;
+  struct Registration {
+    std::string name;  // of a remote
+    Index as_of;
+    LaggingTime at{LaggingTime::min()};
+    bool known = false;
+  };
+  Registration registration_;
   std::string scratch_;  // a request while it is written
   ByteSlab slab_;
 };

@@ -63,8 +63,9 @@ void Proposals::lost(Sequence sequence, std::vector<Completion>& completions) {
            completions);
 }
 
-void Proposals::known_as_origin(bool registered, std::vector<Completion>& completions) {
-  const bool displaced = std::exchange(registered_, registered) && !registered;
+void Proposals::known_as_origin(bool registered, std::vector<Completion>& completions, Index as_of) {
+  registration_.as_of = as_of;
+  const bool displaced = std::exchange(registration_.known, registered) && !registered;
   if (!displaced) return;
   for (const Ticket ticket : tickets()) {
     const Progress progress = progress_of(ticket);

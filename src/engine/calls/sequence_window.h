@@ -11,7 +11,7 @@
 
 namespace coordkit::engine {
 
-inline constexpr size_t kRequestOverhead = 128;  // what the encoding of a request adds to its command and guard, at most
+inline constexpr size_t kRequestOverhead = 192;  // what the encoding of a request adds to its command and guard, at most
 
 class SequenceWindow {
  public:

@@ -74,6 +74,7 @@ void EngineEffects::clear() {
   completions.clear();
   more_expired = false;
   events.clear();
+  acts.clear();
   remote_answers.clear();
   renewals.clear();
   log_reads.clear();

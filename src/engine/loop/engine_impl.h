@@ -54,7 +54,9 @@ class EngineImpl final : public Engine {
   StoreId store() const override { return calls_.origin().store; }
   BootCounter boot() const override { return calls_.origin().boot; }
   const StateMachine* machine(MachineId id) const override { return state_.router().machine(id); }
-  bool knows(const Origin& remote) const override { return state_.router().origins().registered(remote); }
+  std::optional<std::string_view> name_of_remote(const Origin& remote) const override {
+    return state_.router().origins().name_of(remote);
+  }
   void observe(MachineId id, std::string_view subject, bool wanted) override { state_.router().observe(id, subject, wanted); }
   const raft::Core* core() const override { return consensus_.core(); }
 

@@ -200,6 +200,7 @@ void EngineImpl::apply(Turn& turn) {
     }
   }
   std::move(output->events.begin(), output->events.end(), std::back_inserter(turn.effects.events));
+  std::move(output->acts.begin(), output->acts.end(), std::back_inserter(turn.effects.acts));
 }
 
 void EngineImpl::checkpoint(Turn& turn) {

@@ -129,6 +129,7 @@ void EventLog::turned(const Engine& engine, const EngineEffects& effects, Laggin
   next_.at = now;
   next_.applied = engine.applied();
   next_.term = engine.leadership().term;
+  look_at_acts(effects);
   look_at_leader(effects);
   if (engine.leadership().leader) {
     leaderless_.how = Leaderless::How::Led;
@@ -243,6 +244,18 @@ void EventLog::checkpointed(Index applied) {
   if (!disk_.error.taken(applied)) return;
   disk_.error = {};
   report(EventKind::DiskWorks, Severity::Info, "the checkpoint was written again as a whole, after an error of its disk");
+}
+
+void EventLog::look_at_acts(const EngineEffects& effects) {
+  if (effects.acts.empty()) return;
+  const Index applied = next_.applied;
+  for (const ApplyOutput::Act& act : effects.acts) {
+    next_.applied = act.index;
+    next_.remote = act.remote;
+    report(EventKind::RemoteActed, Severity::Info, act.remote + " at " + entry(act.index) + ": " + act.what);
+  }
+  next_.applied = applied;
+  next_.remote.clear();
 }
 
 void EventLog::look_at_leader(const EngineEffects& effects) {

@@ -73,6 +73,7 @@ class EventLog {
   void checkpoint_fails(const absl::Status& why);
   void spare_fails(const absl::Status& why);
   void checkpointed(Index applied);
+  void look_at_acts(const EngineEffects& effects);
   void look_at_leader(const EngineEffects& effects);
   void look_at_disk(const EngineEffects& effects);
   void look_at_states(const EngineEffects& effects);

@@ -16,6 +16,7 @@
 #include "coordkit/keys/watch.h"
 #include "coordkit/operate/backup.h"
 #include "coordkit/operate/metrics.h"
+#include "coordkit/operate/permissions.h"
 
 namespace coordkit {
 namespace {
@@ -301,6 +302,58 @@ absl::Status clear_delay(Service& service, const AdminIdentity&, Words words, Ad
   return service.clear_delay(words[0]);
 }
 
+// ---- permissions of remotes
+
+constexpr std::string_view kAllOthers = "*";  // remotes without a list of their own
+constexpr std::string_view kNothing = "nothing";
+
+std::string remote_named(const std::string& word) { return word == kAllOthers ? std::string() : word; }
+
+absl::StatusOr<Permission> permission(std::string_view word) {
+  const size_t colon = word.find(':');
+  const std::string_view right = word.substr(0, colon);
+  for (const Right known : {Right::Read, Right::Write, Right::Lock, Right::Admin}) {
+    const std::string_view named = name_of(known);
+    const bool same = std::ranges::equal(right, named, {}, {}, [](char c) { return static_cast<char>(c | 0x20); });
+    if (same && colon != std::string_view::npos) return Permission{std::string(word.substr(colon + 1)), known};
+  }
+  return make_error(Reason::InvalidArgument, "'" + std::string(word) +
+                                                 "' is not RIGHT:PREFIX, where RIGHT is read, write, lock or admin; without a "
+                                                 "prefix it is for every name");
+}
+
+absl::Status permissions(Service& service, const AdminIdentity&, Words, AdminReply& reply) {
+  const auto lists = Permissions(service).list();
+  if (!lists.ok()) return lists.status();
+  reply.columns({"remote", "right", "prefix"});
+  for (const RemotePermissions& one : *lists) {
+    const std::string remote = one.remote.empty() ? std::string(kAllOthers) : one.remote;
+    if (one.list.empty()) reply.row({remote, std::string(kNothing), ""});
+    for (const Permission& each : one.list) reply.row({remote, name(each.right), each.prefix});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status permit(Service& service, const AdminIdentity&, Words words, AdminReply& reply) {
+  std::vector<Permission> list;
+  std::string_view rest = words[1];
+  while (rest != kNothing && !rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    absl::StatusOr<Permission> one = permission(rest.substr(0, comma));
+    if (!one.ok()) return one.status();
+    list.push_back(*std::move(one));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  if (words[1].empty()) return make_error(Reason::InvalidArgument, "the rights are empty; for none at all give 'nothing'");
+  const auto set = Permissions(service).set(remote_named(words[0]), std::move(list));
+  return done(reply, set.ok() ? absl::StatusOr<Index>(set->index) : set.status());
+}
+
+absl::Status unpermit(Service& service, const AdminIdentity&, Words words, AdminReply& reply) {
+  const auto removed = Permissions(service).remove(remote_named(words[0]));
+  return done(reply, removed.ok() ? absl::StatusOr<Index>(removed->index) : removed.status());
+}
+
 absl::Status scrub(Replica& replica, const AdminIdentity&, Words, AdminReply& reply) {
   return replica.scrub_now([&reply] { return !reply.gone(); });
 }
@@ -338,6 +391,10 @@ const std::vector<AdminCommand>& table() {
        "ends a session; its locks become free when their holder gives them up, at the latest a TTL later", kill_session},
       {"force-release", "NAME TOKEN", "ends the session that holds this lock with this token", force_release},
       {"clear-delay", "NAME", "ends the lock-delay that an expired session left on a name", clear_delay},
+      {"permissions", "", "the lists of permissions of remotes; * is that of all without one of their own", permissions},
+      {"permit", "REMOTE RIGHTS",
+       "gives a remote, or *, this list of permissions: read:PREFIX,lock:PREFIX and so on, or nothing", permit},
+      {"unpermit", "REMOTE", "removes the list of permissions of a remote, or of *", unpermit},
       {"backup-to", "FILE", "writes a backup of the state while the cluster keeps running; FILE begins with '/'", backup},
       {"scrub", "", "reads log and checkpoint in full and says what does not verify", scrub},
   };

@@ -25,6 +25,8 @@ decltype(auto) face_of(Client& client) {
     return client.keys();
   } else if constexpr (std::is_same_v<Face, LeaseCalls>) {
     return client.leases();
+  } else if constexpr (std::is_same_v<Face, PermissionCalls>) {
+    return client.permissions();
   } else if constexpr (std::is_same_v<Face, CoordinationCalls>) {
     return client.coordination();
   } else {

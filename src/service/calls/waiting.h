@@ -140,6 +140,7 @@ inline bool is_for_good(const absl::Status& why) {
     case Reason::ReplicaFailed:
     case Reason::EmptyKey:
     case Reason::InvalidArgument:
+    case Reason::PermissionDenied:
     case Reason::TtlTooLarge:
     case Reason::LimitExceeded: return true;
     default: return false;

@@ -4,6 +4,7 @@
 
 #include "base/problems.h"
 #include "base/random_id.h"
+#include "base/remote_name.h"
 #include "client/calls/option_checks.h"
 #include "coordkit/error.h"
 #include "transport/tcp/address.h"
@@ -35,6 +36,9 @@ absl::Status RemoteOptions::validate() const {
     if (const auto address = tcp::split_dialled(gateway); !address.ok()) {
       problems.add("gateway '" + gateway + "': " + std::string(sentence_of(address.status())));
     }
+  }
+  if (!name.empty() && !is_remote_name(name)) {
+    problems.add("name is not valid: give up to 64 letters, digits and \". _ - / @ :\", or none");
   }
   problems.add(check(security, "security"));
   if (silence < kSilenceLeast || silence > kSilenceMost) problems.add("silence is not between 50 ms and 1 min");
@@ -69,7 +73,7 @@ absl::StatusOr<std::shared_ptr<RemoteHost>> RemoteHost::open(RemoteOptions optio
 
 absl::Status RemoteHost::start() {
   auto engine = std::make_unique<remote::RemoteEngine>(
-      remote::RemoteEngineOptions{.origin = random_origin(), .rate_error_ppm = options_.rate_error_ppm});
+      remote::RemoteEngineOptions{.origin = random_origin(), .name = options_.name, .rate_error_ppm = options_.rate_error_ppm});
   announce_to({.on_error = options_.on_error});
   on_link_ = announcements_->guarded("on_link", options_.on_link);
   boost::asio::io_context* const network = loop_options_.own_thread ? &loop_options_.own_thread->io() : nullptr;

@@ -44,6 +44,7 @@ const std::map<std::string, std::string> kOwners = {
     {"coordkit/asio/asio.h", "replica"},
     {"coordkit/keys/key_lease.h", "client"},
     {"coordkit/keys/key_space.h", "client"},
+    {"coordkit/operate/permissions.h", "client"},
     {"coordkit/engine/wire.h", "engine"},
     {"coordkit/engine/coordination_machine.h", "client"},
     {"coordkit/ports/parts.h", "replica"},
@@ -57,6 +58,7 @@ const std::map<std::string, std::string> kOwners = {
     {"coordkit/operate/inspect.h", "backup"},
     {"coordkit/operate/backup.h", "backup"},
     {"coordkit/asio/asio_operation.h", "service"},
+    {"coordkit/c/coordkit_remote.h", "c"},
 };
 
 using Paths = std::vector<std::string_view>;
@@ -220,6 +222,8 @@ std::string fault_in_public(const std::string& header, bool quoted, std::string_
   if (header.starts_with("fmt/") && path == "include/coordkit/fmt.h") return "";
   const bool is_gtest = header.starts_with("gtest/") || header.starts_with("gmock/");
   if (is_gtest && path.starts_with("include/coordkit/testing/")) return "";  // conformance suites, matchers
+  static const std::regex of_c("std(def|int)\\.h");
+  if (path.starts_with("include/coordkit/c/") && std::regex_match(header, of_c)) return "";
   static const std::regex processes("(poll|signal|unistd|sys/wait)\\.h");
   if (path == "include/coordkit/testing/child_process.h" && std::regex_match(header, processes)) return "";
   if (header == "iostream" || !std::regex_match(header, std::regex("[a-z0-9_]+"))) {
@@ -277,10 +281,11 @@ const std::map<std::string, Folders>& floors() {
         {"service",
          {"client", "remote", "transport", "engine", "machine", "raft", "mvcc", "lease", "lock", "coordination", "base"}},
         {"sim",
-         {"client", "engine", "machine", "raft", "log", "mvcc", "lease", "lock", "coordination", "check", "timeline", "base"}},
-        {"compare",
-         {"sim", "client", "engine", "machine", "raft", "log", "mvcc", "lease", "lock", "coordination", "check", "timeline",
+         {"client", "remote", "engine", "machine", "raft", "log", "mvcc", "lease", "lock", "coordination", "check", "timeline",
           "base"}},
+        {"compare",
+         {"sim", "client", "remote", "engine", "machine", "raft", "log", "mvcc", "lease", "lock", "coordination", "check",
+          "timeline", "base"}},
         {"backup", {"client", "engine", "machine", "storage", "raft", "log", "mvcc", "lease", "lock", "coordination", "base"}},
     };
     Folders all;
@@ -290,6 +295,8 @@ const std::map<std::string, Folders>& floors() {
     for (const char* other : {"sim", "compare", "check", "timeline", "twin", "tls"}) rows["replica"].erase(other);
     rows["testing"] = rows["replica"];
     rows["testing"].insert("replica");
+    rows["c"] = rows["service"];
+    rows["c"].insert("service");
     return rows;
   }();
   return table;

@@ -58,10 +58,10 @@ using Public =
         WatchBatch::What, Urgency, Consistency, Divergence::Verdict, ReplicaState, FenceMode, OpenMode, SortTarget, SortOrder,
         Compare::Target, Compare::Relation, LogSpace, MemberInfo::Role, Refusal::Why, RenewReply::Coverage, MirrorSeen::What,
         raft::Role, raft::ProposalOutcome::Kind, raft::EntryKind, raft::MemberChange::Kind, raft::ChangeOutcome::Kind,
-        raft::TransferOutcome::Kind, raft::VoteKind, raft::Answer, raft::Cause, raft::AppendVerdict, LockMode, TimerOp::Kind,
-        ApplyOutput::Stage, StmOptions::Isolation, StoreCompletion, Lane, TcpEvent::Kind, TcpEvent::Side, CloseReason,
-        SecureChannel::State, Reason, Outcome, LinkState::Kind, sim::BlackBox, sim::Timeline::State, sim::Timeline::Delivery,
-        sim::Timeline::Topic, sim::Timeline::Weight, Severity, ReplicaEventKind>;
+        raft::TransferOutcome::Kind, raft::VoteKind, raft::Answer, raft::Cause, raft::AppendVerdict, LockMode, Right,
+        TimerOp::Kind, ApplyOutput::Stage, StmOptions::Isolation, StoreCompletion, Lane, TcpEvent::Kind, TcpEvent::Side,
+        CloseReason, SecureChannel::State, Reason, Outcome, LinkState::Kind, sim::BlackBox, sim::Timeline::State,
+        sim::Timeline::Delivery, sim::Timeline::Topic, sim::Timeline::Weight, Severity, ReplicaEventKind>;
 
 // Their names are words used by command lines and reports; the simulator's tests cover them.
 const Words kOfTheirOwn = {"Situation", "FaultKind", "Recipe"};

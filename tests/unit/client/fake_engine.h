@@ -56,6 +56,8 @@ class FakeReads final : public machine::Reads {
   Contents contents() const override { return {}; }
   machine::Leases lease(LeaseId, bool, std::string_view) const override { return {}; }
   machine::Leases leases_after(LeaseId, uint64_t) const override { return {}; }
+  machine::PermissionLists permissions(std::string_view) const override { return {}; }
+  std::optional<std::string> denial(const machine::RemoteCaller&, const machine::Needs&) const override { return std::nullopt; }
 };
 
 class FakeEngine : public Engine {

@@ -19,7 +19,10 @@ void Counter::bootstrap(ClusterId cluster, uint64_t token_base) {
 
 void Counter::apply(std::span<const Command> commands, ApplyOutput& output) {
   batches_.push_back(commands.size());
-  for (const Command& command : commands) execute(command, output);
+  for (const Command& command : commands) {
+    if (command.remote) remotes.emplace_back(*command.remote);
+    execute(command, output);
+  }
 }
 
 void Counter::execute(const Command& command, ApplyOutput& output) {

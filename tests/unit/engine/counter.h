@@ -31,6 +31,9 @@ class Counter final : public StateMachine {
   absl::StatusOr<std::string> query(std::string_view request) const override;  // "total", "executed", "throw"
   void observe(std::string_view subject, bool wanted) override;
   bool holds(std::string_view guard) override;  // "N": the total is at least N; "throw"
+  bool permits(std::string_view, std::optional<std::string_view>) const override { return permitted; }
+  bool permitted = true;                  // remotes, to have guards and other machines
+  std::vector<std::string> remotes = {};  // names of the remotes whose commands were executed; not part of the state
   void checkpoint(CheckpointBatch& batch) override;
   bool forget_stored() override { return !cannot_write_anew; }
   bool cannot_write_anew = false;

@@ -343,5 +343,21 @@ TEST_F(EventLogTest, WholeStatesMembersAndDivergenceAreTold) {
   EXPECT_EQ(on_event_[3].peer, ReplicaId(3));
 }
 
+// Covers: S-77
+TEST_F(EventLogTest, WhatARemoteDidIsReportedUnderItsEntry) {
+  EngineEffects effects;
+  effects.acts = {{Index(38), "billing", "put \"orders/1\": Ok"}, {Index(40), "stock", "acquire \"l\": Queued"}};
+  turn(2s, effects);
+  ASSERT_THAT(on_event_, SizeIs(2));
+  EXPECT_EQ(on_event_[0].kind, Kind::RemoteActed);
+  EXPECT_EQ(on_event_[0].applied, Index(38));
+  EXPECT_EQ(on_event_[0].remote, "billing");
+  EXPECT_EQ(on_event_[0].sentence, "billing at entry 38: put \"orders/1\": Ok");
+  EXPECT_EQ(on_event_[1].remote, "stock");
+  arrives(PeerLost{ReplicaId(2)});
+  EXPECT_EQ(on_event_.back().remote, "");
+  EXPECT_EQ(on_event_.back().applied, Index(40));
+}
+
 }  // namespace
 }  // namespace coordkit::engine

@@ -71,10 +71,24 @@ TEST(LogCommandTest, LargestNumbersSurviveARoundTrip) {
 }
 
 TEST(LogCommandTest, RegistrationSurvivesARoundTrip) {
-  const auto decoded = decode_command(encode(RegisterOrigin{kOrigin, Sequence(7)}));
+  const auto decoded = decode_command(encode(RegisterOrigin{kOrigin, Sequence(7), Index(9)}));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(std::get<RegisterOrigin>(*decoded).origin, kOrigin);
   EXPECT_EQ(std::get<RegisterOrigin>(*decoded).lowest_unanswered, Sequence(7));
+  EXPECT_EQ(std::get<RegisterOrigin>(*decoded).as_of, Index(9));
+}
+
+// The bytes without a name are the golden ones.
+TEST(LogCommandTest, TheNameOfARemoteSurvivesARoundTrip) {
+  Request named{{kOrigin, Sequence(9)}, Sequence(4), MachineId(2), "payload"};
+  named.name = "billing";
+  const std::string request = encode(named);
+  EXPECT_EQ(std::get<Request>(*decode_command(request)).name, "billing");
+  EXPECT_EQ(std::get<Request>(*decode_command(request)).payload, "payload");
+  EXPECT_EQ(request.size(), samples()[0].size() + 2 + named.name.size());
+  const std::string registration = encode(RegisterOrigin{kOrigin, Sequence(7), {}, "billing"});
+  EXPECT_EQ(std::get<RegisterOrigin>(*decode_command(registration)).name, "billing");
+  EXPECT_EQ(std::get<RegisterOrigin>(*decode_command(samples()[2])).name, "");
 }
 
 TEST(LogCommandTest, FiredTimersSurviveARoundTripInOrder) {

@@ -330,16 +330,39 @@ TEST(OriginsTest, ARemoteIsForgottenOnlyInTheGenerationOfItsTimer) {
   Origins origins;
   origins.enroll(kRemote);
   run(origins, request(1, 1, kRemote), "answer");
-  EXPECT_FALSE(origins.forget(kRemote.replica, Generation(2)));
+  EXPECT_FALSE(origins.forget(kRemote.replica, Generation(2), Index(8)));
   EXPECT_TRUE(origins.registered(kRemote));
   const uint64_t digest = origins.digest();
-  EXPECT_TRUE(origins.forget(kRemote.replica, Generation(kRemote.boot.value())));
+  EXPECT_TRUE(origins.forget(kRemote.replica, Generation(kRemote.boot.value()), Index(8)));
   EXPECT_FALSE(origins.registered(kRemote));
   EXPECT_NE(origins.digest(), digest);
   EXPECT_EQ(origins.admit(request(1, 1, kRemote), kHash, Index(9)).refusal, Reason::UnknownOrigin);
   origins.enroll(kRemote, Sequence(2));
   EXPECT_EQ(origins.admit(request(1, 1, kRemote), kHash, Index(9)).refusal, Reason::SequenceRetired);
   EXPECT_EQ(origins.admit(request(2, 2, kRemote), kHash, Index(9)).verdict, Origins::Verdict::Execute);
+}
+
+// Covers: S-75
+TEST(OriginsTest, AnOriginBelongsToTheNameOfItsRemote) {
+  Origins origins;
+  origins.enroll(kRemote, Sequence(1), "billing");
+  Request named = request(1, 1, kRemote);
+  EXPECT_EQ(origins.admit(named, kHash, Index(9)).refusal, Reason::UnknownOrigin);
+  named.name = "thief";
+  EXPECT_EQ(origins.admit(named, kHash, Index(9)).refusal, Reason::UnknownOrigin);
+  named.name = "billing";
+  EXPECT_EQ(origins.admit(named, kHash, Index(9)).verdict, Origins::Verdict::Execute);
+  for (const StoreId store : {kRemote.store, StoreId(99)}) {
+    origins.enroll({kRemote.replica, store, BootCounter(2)}, Sequence(1), "thief");
+    EXPECT_EQ(origins.name_of(kRemote), "billing") << "its id is taken";
+  }
+  Origins copy = restored(origins);
+  EXPECT_EQ(copy.name_of(kRemote), "billing");
+  EXPECT_EQ(copy.digest(), origins.digest());
+  ASSERT_TRUE(copy.forget(kRemote.replica, Generation(kRemote.boot.value()), Index(8)));
+  copy.enroll(kRemote, Sequence(5), "thief");
+  EXPECT_EQ(copy.name_of(kRemote), "thief") << "of the one before nothing is left";
+  EXPECT_EQ(copy.name_of(kFirstBoot), std::nullopt);
 }
 
 TEST(OriginsTest, RowsOfAForgottenRemoteAreErasedOnceAndComeBackWithIt) {
@@ -352,18 +375,19 @@ TEST(OriginsTest, RowsOfAForgottenRemoteAreErasedOnceAndComeBackWithIt) {
     return batch.rows.size();
   };
   origins.enroll(kRemote);
-  origins.forget(kRemote.replica, Generation(1));
+  origins.forget(kRemote.replica, Generation(1), Index(8));
   EXPECT_EQ(checkpoint(), 1u) << "it never had a row: nothing but the digests";
   origins.enroll(kRemote);
   run(origins, request(1, 1, kRemote), std::string(Origins::kSmallAnswerMax + 1, '.'));
   EXPECT_EQ(checkpoint(), 3u);
-  origins.forget(kRemote.replica, Generation(1));
+  origins.forget(kRemote.replica, Generation(1), Index(8));
   origins.enroll(kRemote, Sequence(2));
   EXPECT_EQ(checkpoint(), 4u) << "two erased, one put";
   Origins copy;
   ASSERT_TRUE(copy.restore("o", table).ok());
   EXPECT_TRUE(copy.registered(kRemote));
   EXPECT_EQ(copy.digest(), origins.digest());
+  EXPECT_EQ(copy.forgotten(), Index(8));
   std::vector<TimerOp> timers;
   copy.timers([&timers](const TimerOp& op) { timers.push_back(op); });
   ASSERT_EQ(timers.size(), 1u);

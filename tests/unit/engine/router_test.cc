@@ -509,5 +509,89 @@ TEST(RouterTest, ACheckpointWithoutGenesisOrWithTornRowsIsDataLoss) {
   EXPECT_EQ(Rig(false).router->restore(torn).code(), absl::StatusCode::kDataLoss);
 }
 
+// The first registration may be under way for longer than the origin is known.
+// Covers: S-42 INV_L09
+TEST(RouterTest, ALateRegistrationDoesNotBringBackARemoteThatWasForgotten) {
+  constexpr Origin kRemote{ReplicaId(kRemoteBit | 7), StoreId(5), BootCounter(1)};
+  Rig rig;
+  rig.command(encode(RaiseLevel{Origins::kRemotesLevel}));
+  rig.lead(2);
+  const Index before = rig.router->applied().index;
+  rig.command(encode(RegisterOrigin{kRemote, Sequence(1), before}));
+  EXPECT_EQ(rig.ask(kRemote, 1, "add 3").refused, std::nullopt);
+  rig.command(encode(FireTimers{rig.term, kOrigins, {{TimerId(kRemote.replica.value()), Generation(1)}}}));
+  ASSERT_FALSE(rig.router->origins().registered(kRemote));
+
+  const std::string late = encode(RegisterOrigin{kRemote, Sequence(1), before});
+  EXPECT_TRUE(rig.command(late).timer_ops.empty());
+  EXPECT_FALSE(rig.router->origins().registered(kRemote));
+  EXPECT_EQ(rig.ask(kRemote, 1, "add 3").refused, Reason::UnknownOrigin);
+
+  rig.command(encode(RegisterOrigin{kRemote, Sequence(2), rig.router->applied().index}));
+  EXPECT_EQ(rig.ask(kRemote, 1, "add 3", 1).refused, Reason::SequenceRetired);
+  EXPECT_EQ(rig.ask(kRemote, 2, "add 4", 2).refused, std::nullopt);
+  EXPECT_EQ(rig.counter().total(), 7);
+}
+
+// ---- remotes with names
+
+constexpr Origin kRemote{ReplicaId(kRemoteBit | 7), StoreId(5), BootCounter(1)};
+
+Request remote_request(uint64_t sequence, std::string_view words, std::string_view name, MachineId machine = kCoordination) {
+  Request request{{kRemote, Sequence(sequence)}, Sequence(1), machine, words, {}};
+  request.name = name;
+  return request;
+}
+
+// Covers: S-70
+TEST(RouterTest, NamesOfRemotesCountFromTheirLevelOn) {
+  Rig rig;
+  rig.command(encode(RaiseLevel{Origins::kRemotesLevel}));
+  rig.command(encode(RegisterOrigin{.origin = kRemote, .name = "billing"}));
+  EXPECT_EQ(rig.router->origins().name_of(kRemote), "") << "an older build skips it";
+  EXPECT_EQ(rig.command(encode(remote_request(1, "add 1", "billing"))).answers.back().refused, std::nullopt);
+  EXPECT_TRUE(rig.counter().remotes.empty());
+  EXPECT_TRUE(rig.output.acts.empty());
+  rig.command(encode(RaiseLevel{Origins::kNamesLevel}));
+  EXPECT_EQ(rig.command(encode(remote_request(2, "add 1", "billing"))).answers.back().refused, Reason::UnknownOrigin);
+  EXPECT_EQ(rig.command(encode(remote_request(2, "add 1", ""))).answers.back().refused, std::nullopt);
+  EXPECT_EQ(rig.counter().remotes, std::vector<std::string>{""});
+}
+
+// Covers: S-75 S-77
+TEST(RouterTest, GuardsAndOtherMachinesNeedThePermissionOfOurOwnMachine) {
+  Rig rig;
+  rig.command(encode(RaiseLevel{Origins::kNamesLevel}));
+  rig.command(encode(RegisterOrigin{.origin = kRemote, .name = "billing"}));
+  rig.enroll(kOne);
+  const auto ask = [&](Request request) { return rig.command(encode(request)).answers.back().refused; };
+  EXPECT_EQ(ask(remote_request(1, "add 1", "billing", kSecond)), std::nullopt);
+  ASSERT_EQ(rig.output.acts.size(), 1u);
+  EXPECT_EQ(rig.output.acts[0].remote, "billing");
+  EXPECT_EQ(rig.output.acts[0].what, "a command of machine 2");
+  rig.counter().permitted = false;
+  EXPECT_EQ(ask(remote_request(2, "add 1", "billing", kSecond)), Reason::PermissionDenied);
+  ASSERT_EQ(rig.output.acts.size(), 1u);
+  EXPECT_EQ(rig.output.acts[0].what, "a command of machine 2: PermissionDenied");
+  EXPECT_EQ(ask(remote_request(3, "add 1", "billing")), std::nullopt) << "which it checks itself";
+  Request guarded = remote_request(4, "add 1", "billing");
+  guarded.guard = {kCoordination, "0"};
+  EXPECT_EQ(ask(guarded), Reason::PermissionDenied);
+  EXPECT_EQ(ask(guarded), Reason::PermissionDenied) << "a repeat gets the answer that is kept";
+  guarded.id.origin = kOne;
+  guarded.name = {};
+  EXPECT_EQ(ask(guarded), std::nullopt) << "a member is not restricted";
+  EXPECT_EQ(rig.counter(kSecond).total(), 1);
+  EXPECT_EQ(rig.counter().total(), 2);
+}
+
+// Covers: S-70
+TEST(RouterTest, ARegistrationUnderAnImpossibleNameIsIgnored) {
+  Rig rig;
+  rig.command(encode(RaiseLevel{Origins::kNamesLevel}));
+  rig.command(encode(RegisterOrigin{.origin = kRemote, .name = "two words"}));
+  EXPECT_FALSE(rig.router->origins().registered(kRemote));
+}
+
 }  // namespace
 }  // namespace coordkit::engine

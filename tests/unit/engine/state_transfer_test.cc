@@ -107,6 +107,16 @@ TEST_F(StateTransferTest, WhatIsObservedIsObservedInTheNewStateToo) {
   EXPECT_EQ(made.node(third).counter->observed(), std::set<std::string>{"stays"});
 }
 
+// The replica's own client and its gateway of remotes.
+// Covers: S-37 S-67 INV_W02
+TEST_F(StateTransferTest, WhatTwoObserveIsObservedUntilBothHaveEndedIt) {
+  Engine& engine = made.engine(third);
+  for (const bool wanted : {true, true, false}) engine.observe(kCoordination, "both", wanted);
+  EXPECT_EQ(made.node(third).counter->observed(), std::set<std::string>{"both"});
+  engine.observe(kCoordination, "both", false);
+  EXPECT_EQ(made.node(third).counter->observed(), std::set<std::string>());
+}
+
 // Covers: REG_R36
 TEST_F(StateTransferTest, TheConfigurationComesWithItsIndex) {
   leave_behind();

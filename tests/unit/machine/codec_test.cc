@@ -71,6 +71,9 @@ std::vector<Request> requests() {
       {.body = Compact{Revision(7)}},
       {.body = GrantLease{LeaseId(~uint64_t{0}), 5s, ReplicaId(1), BootCounter(2), 9}},
       {.body = RenewLease{LeaseId(7)}},
+      {.body = SetPermissions{.remote = "billing", .list = {{"", Right::Read}, {"orders/", Right::Admin}}}},
+      {.body = SetPermissions{}},
+      {.body = SetPermissions{.remote = "billing", .list = {}, .remove = true}},
       {.body = SetKeyQuota{}},
       {.body = SetKeyQuota{uint64_t{1} << 40}},
       {.body = RevokeLease{}},
@@ -297,6 +300,9 @@ TEST(CodecTest, BytesOfTheCommandsOfKeysArePinned) {
   EXPECT_EQ(hex(encode({.body = GrantLease{LeaseId(7), 1ns, ReplicaId(1), BootCounter(2), 3}})), "a2050a08071002180120022803");
   EXPECT_EQ(hex(encode({.body = RenewLease{LeaseId(7)}})), "aa05020807");
   EXPECT_EQ(hex(encode({.body = SetKeyQuota{7}})), "ba05020807");
+  EXPECT_EQ(hex(encode({.body = SetPermissions{"r", {{"p", Right::Lock}}}})),
+            "f2060a0a01721205"
+            "0a01701003");
   EXPECT_EQ(hex(encode({.body = RevokeLease{LeaseId(7), SessionId(9)}})), "b2050408071009");
   EXPECT_EQ(hex(encode({.body = Transaction{{Compare::value_of("k", Compare::Relation::Less, "v")},
                                             {Put{"k", "w"}, Delete{"d"}},

@@ -97,8 +97,9 @@ class Driver {
   Produced apply(std::string payload, RequestId request) {
     index = index.next();
     ApplyOutput output;
-    const Command command{index, request, payload};
+    const Command command{index, request, payload, remote};
     machine.apply({&command, 1}, output);
+    acts = output.acts;
     return last = Produced::from(output);
   }
   Produced fire(std::vector<FiredTimer> timers) {
@@ -154,6 +155,8 @@ class Driver {
   Index index;
   Sequence last_sequence;  // of the last submit()
   Produced last;
+  std::optional<std::string> remote;   // the name of the remote that submits; absent: a member does
+  std::vector<ApplyOutput::Act> acts;  // of the last entry
 };
 
 }  // namespace coordkit::machine

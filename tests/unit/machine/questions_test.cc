@@ -30,6 +30,7 @@ struct Filled {
     d.submit(CoordinationCommand(JoinGroup{.session = first, .owner_tag = "member", .name = "group", .value = "address"}));
     d.submit(GrantLease{.id = lease, .ttl = 60s});
     for (const char* key : {"k1", "k2", "k3"}) d.submit(Put{.key = key, .value = "v", .lease = lease});
+    d.submit(SetPermissions{.remote = "billing", .list = {{"k", Right::Read}}});
     d.submit(Put{.key = "k2", .value = "again"});
     d.submit(Delete{.key = "k3"});
   }
@@ -57,6 +58,7 @@ TEST(Questions, GetTheAnswerOfTheStateThroughBytes) {
   expect_same(f, HoldersOf{"lock"});
   expect_same(f, QueueOf{"lock", 5});
   expect_same(f, SessionOf{f.first});
+  expect_same(f, PermissionsFrom{});
   expect_same(f, SessionsAfter{f.first, 5});
   expect_same(f, LocksOf{f.second, {}});
   expect_same(f, ObjectsOf{f.first, {coordination::Kind::Semaphore, 0}});

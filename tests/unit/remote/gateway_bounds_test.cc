@@ -232,6 +232,7 @@ TEST(RemoteEngineTest, ARegistrationNamesASequenceAboveAllThatWereHandedOver) {
           highest = std::max(highest, request->id.sequence.value());
         } else {
           registered_from = std::get<engine::RegisterOrigin>(command).lowest_unanswered.value();
+          EXPECT_EQ(std::get<engine::RegisterOrigin>(command).as_of, Index(10));
         }
       }
     }
@@ -248,6 +249,37 @@ TEST(RemoteEngineTest, ARegistrationNamesASequenceAboveAllThatWereHandedOver) {
     EXPECT_EQ(effects.completions.size(), i == 0 ? 256u : i == 3 ? 44u : 0u) << i;
     EXPECT_GT(registered_from, highest);
   }
+}
+
+// Covers: INV_R15
+TEST(RemoteEngineTest, TheNextGatewayLearnsOfTheNewestEntryThatAnyHasShown) {
+  RemoteEngine engine({.origin = {kOne, StoreId(1), BootCounter(1)}});
+  const Now now{LaggingTime(1h), LeadingTime(2h)};
+  EngineEffects effects;
+  std::vector<Index> arrivals;
+  std::vector<Index> asked;
+  const auto turn = [&] {
+    engine.turn(now, effects);
+    for (const Frame& frame : engine.take_frames()) {
+      const FromRemote message = decode_from_remote(frame.body).value();
+      if (const auto* arrival = std::get_if<Arrival>(&message)) arrivals.push_back(arrival->seen);
+      if (const auto* question = std::get_if<Question>(&message)) asked.push_back(question->at_least);
+    }
+  };
+  const auto tell = [&](uint64_t number, uint64_t applied) {
+    engine.received(encode(FromGateway(Standing{number, Index(applied), 6, ReplicaId(1), true})));
+    turn();
+  };
+  engine.linked();
+  tell(1, 10);
+  tell(2, 12);
+  engine.unlinked();
+  engine.linked();
+  tell(1, 15);
+  engine.post(Ask{.ticket = Ticket(1), .question = "q", .consistency = Consistency::Local, .deadline = now.lagging + 1s});
+  turn();
+  EXPECT_THAT(arrivals, ElementsAre(Index(), Index(12)));
+  EXPECT_THAT(asked, ElementsAre(Index(15)));
 }
 
 }  // namespace

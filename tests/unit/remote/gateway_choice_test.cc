@@ -106,5 +106,20 @@ TEST(GatewayChoiceTest, RemotesOfOneGatewaySpreadOverTime) {
   EXPECT_GT(when.size(), 990u);
 }
 
+// With one order for all, the remotes of a gateway that died all came to the same one.
+TEST(GatewayChoiceTest, RemotesHaveOrdersOfTheirOwn) {
+  std::map<std::string, std::set<std::string>> after;
+  for (uint64_t random = 0; random < 6; ++random) {
+    GatewayChoice choice({"a", "b", "c"}, 100ms, 1s, random);
+    const std::string first = choice.address();
+    const LaggingTime now{};
+    choice.failed(now, 0);
+    ASSERT_TRUE(choice.moves(now + 1s, 0));
+    after[first].insert(choice.address());
+  }
+  const std::map<std::string, std::set<std::string>> both{{"a", {"b", "c"}}, {"b", {"a", "c"}}, {"c", {"a", "b"}}};
+  EXPECT_EQ(after, both);
+}
+
 }  // namespace
 }  // namespace coordkit::remote

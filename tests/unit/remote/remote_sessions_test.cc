@@ -183,9 +183,7 @@ TEST_F(ResumeOfARemoteTest, ASessionThatEndsWhileItIsReadIsLost) {
   const auto resumed = resume(heir, session, {.deadline = LaggingTime::max(), .previous_is_gone = true});
   while (world.machine->reads()->session(session->id())->node != heir.id) world.run(1ms);
   heir.deaf = true;
-  Answer<void> killed;
-  other.client.kill_session(session->id(), killed.callback());
-  ASSERT_TRUE(world.await(killed).ok());
+  world.kill(session);
   world.run(2 * kTtl);
   ASSERT_FALSE(world.machine->reads()->session(session->id()));
   EXPECT_EQ(resumed.times(), 0);
@@ -301,9 +299,7 @@ TEST(RemoteSessionsTest, TheEndOfASessionIsToldToItsProcessAlone) {
   const SessionRef killed = world.open(two, 1s);
   const SessionRef taken = world.open(two, 1s);
   const SessionRef expired = world.open(two, 1s);
-  Answer<void> done;
-  one.client.kill_session(killed->id(), done.callback());
-  ASSERT_TRUE(world.await(done).ok());
+  world.kill(killed);
   world.run(5ms);
   EXPECT_EQ(killed->phase(), SessionPhase::Lost);
   ASSERT_TRUE(world.await(resume(one, taken)).ok());
@@ -321,19 +317,15 @@ TEST(RemoteSessionsTest, TheEndOfASessionIsToldToItsProcessAlone) {
 // Covers: S-45 S-57
 TEST(RemoteSessionsTest, AMovedRemoteLearnsOfAnEndAtItsNewGateway) {
   World world;
-  Caller& one = world.add_caller(0);
   Caller& two = world.add_caller(0);
   const SessionRef session = world.open(two, 10s);
   const SessionRef meanwhile = world.open(two, 10s);
   two.cut();
-  Answer<void> done, again;
-  one.client.kill_session(meanwhile->id(), done.callback());
-  ASSERT_TRUE(world.await(done).ok());
+  world.kill(meanwhile);
   two.link(1);
   world.run(20ms);
   EXPECT_EQ(meanwhile->phase(), SessionPhase::Lost) << "it asks what it missed";
-  one.client.kill_session(session->id(), again.callback());
-  ASSERT_TRUE(world.await(again).ok());
+  world.kill(session);
   world.run(5ms);
   EXPECT_EQ(session->phase(), SessionPhase::Lost);
 }
@@ -346,9 +338,7 @@ TEST(RemoteSessionsTest, ARemoteThatMissesAnEndNoticesItByTheReplyToItsRenewal) 
   const SessionRef killed = world.open(two, 3s);
   const SessionRef taken = world.open(two, 3s);
   world.gateways_see_events = false;
-  Answer<void> done;
-  one.client.kill_session(killed->id(), done.callback());
-  ASSERT_TRUE(world.await(done).ok());
+  world.kill(killed);
   ASSERT_TRUE(world.await(resume(one, taken)).ok());
   EXPECT_EQ(killed->phase(), SessionPhase::Valid);
   EXPECT_EQ(taken->phase(), SessionPhase::Valid);

@@ -155,7 +155,7 @@ TEST(RemoteTest, AnOriginThatIsSilentForItsTtlIsForgottenAndItsCallsAreUnknown) 
   world.run(5ms);
   one.cut();
   world.run(engine::Origins::kRemoteTtl + 5s);
-  EXPECT_FALSE(world.engine->knows({one.id, one.engine.store(), one.engine.boot()}));
+  EXPECT_FALSE(world.engine->name_of_remote({one.id, one.engine.store(), one.engine.boot()}));
   one.deaf = false;
   one.link(0);
   EXPECT_EQ(outcome_of(world.await(lost).status()), Outcome::Unknown);
@@ -170,7 +170,7 @@ TEST(RemoteTest, AnOriginThatRenewsIsKept) {
   Caller& one = world.add_caller();
   world.open(one);
   world.run(3 * engine::Origins::kRemoteTtl);
-  EXPECT_TRUE(world.engine->knows({one.id, one.engine.store(), one.engine.boot()}));
+  EXPECT_TRUE(world.engine->name_of_remote({one.id, one.engine.store(), one.engine.boot()}));
 }
 
 TEST(RemoteTest, AnObserverSeesEveryChangeOrASnapshotAfterAMove) {

@@ -27,7 +27,7 @@ class World;
 // One process without a replica.
 class Caller {
  public:
-  Caller(World& world, uint64_t number);
+  Caller(World& world, uint64_t number, std::string name = {});
 
   void link(size_t gateway);  // leaves the gateway it has
   void cut();                 // its gateway learns of it as well
@@ -37,14 +37,15 @@ class Caller {
   const ReplicaId id;
   RemoteEngine engine;
   Client client;
-  bool deaf = false;          // what the gateway sends is lost
-  bool silent = false;        // what it sends is lost
-  size_t lose_next = 0;       // frames to it
-  size_t questions = 0;       // that it has sent
-  bool may_wait = true;       // false: its gateways are of a build that answers each question at once
-  size_t gateway = SIZE_MAX;  // none
-  size_t events = 0;          // it was told of
-  size_t commands = 0;        // it has handed over
+  bool deaf = false;                  // what the gateway sends is lost
+  bool silent = false;                // what it sends is lost
+  size_t lose_next = 0;               // frames to it
+  size_t questions = 0;               // that it has sent
+  bool may_wait = true;               // false: its gateways are of a build that answers each question at once
+  size_t gateway = SIZE_MAX;          // none
+  size_t events = 0;                  // it was told of
+  size_t commands = 0;                // it has handed over
+  std::optional<std::string> proven;  // by its link: its name
 
  private:
   friend class World;
@@ -59,7 +60,8 @@ class Caller {
 
 class World : private StoreEvents {
  public:
-  explicit World(size_t gateways = 2, const GatewayOptions& gateway_options = {}) : gateway_options_(gateway_options) {
+  explicit World(size_t gateways = 2, const GatewayOptions& gateway_options = {}, uint64_t feature_level = kFeatureLevel)
+      : gateway_options_(gateway_options) {
     EngineOptions options;
     options.raft.self = ReplicaId(1);
     options.raft.seed = 1;
@@ -67,6 +69,7 @@ class World : private StoreEvents {
     options.new_cluster = ClusterId(1);
     options.token_base = uint64_t{1} << 31;
     options.start = 1;
+    options.feature_level = feature_level;
     RecoveredLog recovered = log_.open(*this).value();
     EXPECT_TRUE(state_.open(*this).ok());
     auto own = std::make_unique<machine::Machine>(row_prefix(kCoordination));
@@ -80,11 +83,15 @@ class World : private StoreEvents {
     while (engine->status().state != ReplicaState::Ready) run(1ms);
   }
 
-  Caller& add_caller(size_t gateway = 0) {
-    callers_.push_back(std::make_unique<Caller>(*this, callers_.size() + 1));
-    callers_.back()->link(gateway);
+  Caller& add_caller(size_t gateway = 0, std::string name = {}) {
+    Caller& one = add_unlinked(std::move(name));
+    one.link(gateway);
     run(2ms);
     EXPECT_TRUE(callers_.back()->served());
+    return *callers_.back();
+  }
+  Caller& add_unlinked(std::string name) {
+    callers_.push_back(std::make_unique<Caller>(*this, callers_.size() + 1, std::move(name)));
     return *callers_.back();
   }
   // Its process ends, and another one takes its place.
@@ -121,6 +128,13 @@ class World : private StoreEvents {
     EXPECT_TRUE(await(answer).ok());
     return *answer;
   }
+  // As an administrator does, at the replica.
+  void kill(const SessionRef& session) {
+    if (!local) local = std::make_unique<Client>(*engine, ClientOptions());
+    test::Answer<void> answer;
+    local->kill_session(session->id(), answer.callback());
+    EXPECT_TRUE(await(answer).ok());
+  }
   test::Answer<HoldRef> acquire(Caller& caller, const SessionRef& session, LockWait wait = LockWait::none()) {
     test::Answer<HoldRef> answer;
     caller.client.acquire(session, "lock", {.wait = wait}, answer.callback());
@@ -131,9 +145,10 @@ class World : private StoreEvents {
   const machine::Machine* machine = nullptr;
   std::unique_ptr<Client> local;  // at the replica
   Now now{LaggingTime(1h), LeadingTime(2h)};
-  bool gateways_post = true;        // false: what remotes say waits at the gateways
-  bool gateways_see_events = true;  // false: they pass none on
-  bool may_halt = false;            // the engine
+  bool gateways_post = true;           // false: what remotes say waits at the gateways
+  bool gateways_see_events = true;     // false: they pass none on
+  bool may_halt = false;               // the engine
+  std::vector<ApplyOutput::Act> acts;  // so far
 
  private:
   friend class Caller;
@@ -145,6 +160,7 @@ class World : private StoreEvents {
     if (local) local->before_turn(now);
     engine->turn(now, effects_);
     ASSERT_TRUE(may_halt || !effects_.halted) << *effects_.halted;
+    acts.insert(acts.end(), effects_.acts.begin(), effects_.acts.end());
     if (local) local->after_turn(now, effects_);
     if (!gateways_see_events) effects_.events.clear();
     for (auto& gateway : gateways_) gateway->after_turn(now, effects_);
@@ -178,9 +194,9 @@ class World : private StoreEvents {
   std::vector<std::unique_ptr<Caller>> callers_;
 };
 
-inline Caller::Caller(World& world, uint64_t number)
+inline Caller::Caller(World& world, uint64_t number, std::string name)
     : id(kRemoteBit | number),
-      engine({.origin = {id, StoreId(1000 + number), BootCounter(1)}}),
+      engine({.origin = {id, StoreId(1000 + number), BootCounter(1)}, .name = std::move(name)}),
       client(engine, with_secrets(id)),
       world_(world) {}
 
@@ -194,7 +210,7 @@ inline void Caller::cut() {
 inline void Caller::link(size_t to) {
   cut();
   gateway = to;
-  world_.gateway(to).linked(id);
+  world_.gateway(to).linked(id, proven);
   engine.linked();
 }
 

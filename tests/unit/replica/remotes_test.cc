@@ -317,6 +317,90 @@ TEST_F(RemoteTest, EachChangeOfTheLinkIsSaidOnce) {
   ASSERT_NO_FATAL_FAILURE(cluster_.open(options(first)));
 }
 
+// Covers: S-70 S-72 S-75 S-76
+TEST_F(RemoteTest, ARemoteDoesWhatTheListOfItsNameSaysAndNoMore) {
+  RemoteOptions options = remote_options();
+  options.name = "billing";
+  const auto remote = open(std::move(options));
+  const auto plain = open();
+  const auto& replica = &cluster_[1];
+  ASSERT_THAT(Kv(*replica).put("stock/1", "v").status(), IsOk());
+  Permissions permissions(*replica);
+  const auto set = permissions.set("billing", {{"orders/", Right::Read}, {"orders/", Right::Lock}});
+  ASSERT_THAT(set.status(), IsOk());
+  ASSERT_THAT(permissions.set("", {}).status(), IsOk());
+
+  Kv kv(*remote);
+  EXPECT_THAT(kv.get("orders/1").status(), IsOk());
+  const auto denied = kv.get("stock/1");
+  EXPECT_TRUE(absl::IsPermissionDenied(denied.status()));
+  EXPECT_THAT(denied.status().message(), HasSubstr("remote \"billing\" has no right to read \"stock/1\""));
+  EXPECT_THAT(kv.put("orders/1", "v").status(), Is(Reason::PermissionDenied));
+  EXPECT_THAT(kv.range(RangeOperation::all()).status(), Is(Reason::PermissionDenied));
+  Session mine = session(*remote);
+  EXPECT_THAT(mine.acquire("orders/l").status(), IsOk());
+  EXPECT_THAT(mine.acquire("stock/l").status(), Is(Reason::PermissionDenied));
+  EXPECT_THAT(mine.try_acquire("stock/l").status(), Is(Reason::PermissionDenied));
+  EXPECT_THAT(Kv(*plain).get("orders/1").status(), Is(Reason::PermissionDenied)) << "the list of all others";
+  EXPECT_THAT(remote->kill_session(mine.id()), Is(Reason::PermissionDenied));
+  EXPECT_THAT(Permissions(*remote).list().status(), Is(Reason::PermissionDenied));
+
+  const auto lists = permissions.list();
+  ASSERT_THAT(lists.status(), IsOk());
+  ASSERT_EQ(lists->size(), 2u);
+  EXPECT_EQ((*lists)[1].list.size(), 2u);
+  EXPECT_THAT(permissions.remove("billing").status(), IsOk());
+  EXPECT_THAT(permissions.remove("billing").status(), Is(Reason::NotFound));
+  EXPECT_THAT(kv.get("orders/1").status(), Is(Reason::PermissionDenied));
+}
+
+// Covers: S-72 S-76
+TEST_F(RemoteTest, AMirrorOrAWatchOfARangeThatIsPartlyCoveredEnds) {
+  RemoteOptions options = remote_options();
+  options.name = "billing";
+  const auto remote = open(std::move(options));
+  ASSERT_THAT(Permissions(cluster_[1]).set("billing", {{"orders/", Right::Read}}).status(), IsOk());
+  std::promise<absl::Status> ended;
+  Mirror mirror(*remote, {.key = "orders/", .end = "orders1"}, [&](const MirrorSeen& seen, const MirrorEntries& all) {
+    EXPECT_TRUE(all.empty());
+    if (seen.what == MirrorSeen::What::Ended) ended.set_value(seen.why);
+  });
+  auto end = ended.get_future();
+  ASSERT_EQ(end.wait_for(kPatience), std::future_status::ready);
+  EXPECT_THAT(end.get(), Is(Reason::PermissionDenied));
+  Watch watch(*remote, {.key = "orders/", .end = "orders1"});
+  absl::StatusOr<WatchBatch> batch = watch.next(kPatience);
+  while (batch.ok() && batch->what == WatchBatch::What::Created) batch = watch.next(kPatience);
+  EXPECT_THAT(batch.status(), Is(Reason::PermissionDenied));
+}
+
+// Covers: S-77
+TEST_F(RemoteTest, TheEventsOfAReplicaSayWhatARemoteWithANameDid) {
+  std::mutex mutex;
+  std::vector<ReplicaEvent> events;
+  ReplicaOptions listening = this->options(2);
+  listening.on_event = [&](const ReplicaEvent& event) {
+    const std::lock_guard lock(mutex);
+    if (event.kind == ReplicaEventKind::RemoteActed) events.push_back(event);
+  };
+  cluster_.close(2);
+  ASSERT_NO_FATAL_FAILURE(cluster_.open(std::move(listening)));
+  ASSERT_THAT(cluster_[2].wait_ready(kPatience), IsOk());
+  RemoteOptions options = remote_options();
+  options.name = "billing";
+  const auto remote = open(std::move(options));
+  const auto put = Kv(*remote).put("orders/1", "secret");
+  ASSERT_THAT(put.status(), IsOk());
+  EXPECT_TRUE(eventually([&] {
+    const std::lock_guard lock(mutex);
+    return std::ranges::any_of(events, [](const ReplicaEvent& event) {
+      return event.remote == "billing" && event.sentence.ends_with("put \"orders/1\": Ok");
+    });
+  }));
+  cluster_.close(2);  // and with it the callback
+  for (const ReplicaEvent& event : events) EXPECT_THAT(to_string(event), testing::Not(HasSubstr("secret")));
+}
+
 TEST(RemoteOptionsTest, EveryProblemIsListed) {
   const absl::Status none = RemoteOptions().validate();
   EXPECT_THAT(none, Is(Reason::InvalidArgument));
@@ -326,8 +410,9 @@ TEST(RemoteOptionsTest, EveryProblemIsListed) {
   wrong.rate_error_ppm = 500'001;
   wrong.drain = -1ms;
   wrong.busy_poll = 1s;
+  wrong.name = "two words";
   const absl::Status all = wrong.validate();
-  for (const char* name : {"gateway 'here'", "security", "silence", "rate_error_ppm", "drain", "busy_poll"}) {
+  for (const char* name : {"gateway 'here'", "security", "silence", "rate_error_ppm", "drain", "busy_poll", "name"}) {
     EXPECT_THAT(all.message(), HasSubstr(name));
   }
   EXPECT_THAT(Remote::open(wrong).status(), Is(Reason::InvalidArgument));

@@ -7,7 +7,7 @@
 
 #include "coordkit/client/leases.h"
 #include "sim/locks/trust_check.h"
-#include "sim/nodes/node.h"
+#include "sim/nodes/caller.h"
 #include "sim/oracle/model.h"
 #include "sim/world/world.h"
 
@@ -15,7 +15,7 @@ namespace coordkit::sim {
 
 class LeaseObserver {
  public:
-  LeaseObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, TrustCheck beliefs)
+  LeaseObserver(World& world, const Model& model, const Callers& nodes, TrustCheck beliefs)
       : world_(world), model_(model), nodes_(nodes), beliefs_(beliefs) {}
 
   // A lease that a worker of that node was given. No two kept leases have one id.
@@ -34,7 +34,7 @@ class LeaseObserver {
 
   World& world_;
   const Model& model_;
-  const std::vector<std::unique_ptr<Node>>& nodes_;
+  const Callers& nodes_;
   const TrustCheck beliefs_;
   std::vector<Known> known_;
 };

@@ -33,8 +33,8 @@ bool concerns(const WatchOptions& wants, const std::string& key) {
 
 }  // namespace
 
-Watchers::Watchers(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model,
-                   SituationCounts& situations, Random random)
+Watchers::Watchers(World& world, const Plan& plan, const Callers& nodes, const Model& model, SituationCounts& situations,
+                   Random random)
     : RoamingProgramsOf(world, nodes, model, situations, EventKind::Watcher, plan.work.watcher_pause_max, plan.work.watchers,
                         random),
       plan_(plan) {}

@@ -25,8 +25,8 @@ struct Watcher : Roamer {
 
 class Watchers final : public RoamingProgramsOf<Watcher> {
  public:
-  Watchers(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model,
-           SituationCounts& situations, Random random);
+  Watchers(World& world, const Plan& plan, const Callers& nodes, const Model& model, SituationCounts& situations,
+           Random random);
 
   bool all_caught_up() const override;
   std::string missing() const override;

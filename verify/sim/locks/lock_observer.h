@@ -12,7 +12,7 @@
 
 #include "coordkit/client/handles.h"
 #include "sim/locks/trust_check.h"
-#include "sim/nodes/node.h"
+#include "sim/nodes/caller.h"
 #include "sim/oracle/model.h"
 #include "sim/world/world.h"
 
@@ -21,7 +21,7 @@ namespace coordkit::sim {
 class LockObserver {
  public:
   // Tokens are checked whatever is done with beliefs.
-  LockObserver(World& world, const Model& model, const std::vector<std::unique_ptr<Node>>& nodes, TrustCheck beliefs)
+  LockObserver(World& world, const Model& model, const Callers& nodes, TrustCheck beliefs)
       : world_(world), model_(model), nodes_(nodes), beliefs_(beliefs) {}
 
   // Received by a worker of that node.
@@ -72,7 +72,7 @@ class LockObserver {
 
   World& world_;
   const Model& model_;
-  const std::vector<std::unique_ptr<Node>>& nodes_;
+  const Callers& nodes_;
   const TrustCheck beliefs_;
   std::vector<Known> holds_;            // not released; in the order in which they became known
   std::vector<KnownSession> sessions_;  // not ended; one taken over has several processes

@@ -27,7 +27,7 @@ void ProtectedResources::write(Worker& worker) {
 // A paused thread's pending write leaves when its process resumes, however long that takes.
 void ProtectedResources::event(const Event& event) {
   const Write& write = writes_[event.item];
-  const Node& writer = *nodes_[write.node];
+  const Caller& writer = *nodes_[write.node];
   if (write.unsent && writer.epoch() != write.epoch) return;
   if (write.unsent && writer.frozen()) {
     return world_.schedule(world_.now() + milliseconds(20), EventKind::Resource, write.node, 0, event.item);

@@ -9,7 +9,7 @@
 
 #include "coordkit/sim/sim_options.h"
 #include "sim/locks/lock_observer.h"
-#include "sim/nodes/node.h"
+#include "sim/nodes/caller.h"
 #include "sim/plan.h"
 #include "sim/users/worker_calls.h"
 #include "sim/world/world.h"
@@ -29,8 +29,8 @@ class ProtectedResources {
     bool unsent = false;  // still with a thread that asked valid(), which pauses and dies with its process
   };
 
-  ProtectedResources(World& world, const WorkPlan& work, const Defects& defects,
-                     const std::vector<std::unique_ptr<Node>>& nodes, LockObserver& locks, WorkerCalls& calls)
+  ProtectedResources(World& world, const WorkPlan& work, const Defects& defects, const Callers& nodes, LockObserver& locks,
+                     WorkerCalls& calls)
       : world_(world), work_(work), defects_(defects), nodes_(nodes), locks_(locks), calls_(calls) {}
 
   void write(Worker& worker);  // with its newest hold
@@ -48,7 +48,7 @@ class ProtectedResources {
   World& world_;
   const WorkPlan& work_;
   const Defects& defects_;
-  const std::vector<std::unique_ptr<Node>>& nodes_;
+  const Callers& nodes_;
   LockObserver& locks_;
   WorkerCalls& calls_;
   std::vector<Write> writes_;

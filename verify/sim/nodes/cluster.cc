@@ -22,7 +22,7 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
                observers_.situations, observers_.lists, observers_.geneses},
               options.reduction, random_),
       script_(world, nodes_, observers_.consensus, processes_, faults_),
-      convergence_(plan, nodes_, observers_.consensus, observers_.model, observers_.witness.calls()) {
+      convergence_(plan, nodes_, observers_.callers, observers_.consensus, observers_.model, observers_.witness.calls()) {
   const Random for_programs = options.program ? world.fork_random() : Random(0);  // before the nodes draw theirs
   network_.set_quality(plan.calm);
   network_.set_stale_delivery(plan.stale_delivery);
@@ -31,7 +31,13 @@ Cluster::Cluster(World& world, const Plan& plan, const SimOptions& options)
     nodes_.push_back(std::make_unique<Node>(parts, i, world.fork_random()));
     observers_.watch(*nodes_[i]);
   }
+  std::unique_ptr<Remotes> remotes;
+  if (plan.remotes.count != 0) {
+    const NodeParts parts{world_, network_, *this, plan_, options_.defects, options_, observers_.lists};
+    remotes = std::make_unique<Remotes>(parts, nodes_, observers_, world_.fork_random());
+  }
   users_ = std::make_unique<Users>(world_, plan_, options_, nodes_, observers_, for_programs);
+  users_->add(std::move(remotes));
 }
 
 // Clients end their calls when destroyed: the work they were made for must still exist.
@@ -59,6 +65,7 @@ void Cluster::check_history() {
 }
 
 void Cluster::dispatch(const Event& event) {
+  const bool without_replica = event.node >= plan_.nodes && event.node != kNoNode;
   switch (event.kind) {
     case EventKind::Turn:
     case EventKind::Timer:
@@ -66,7 +73,7 @@ void Cluster::dispatch(const Event& event) {
     case EventKind::LogReadDone:
     case EventKind::LogIdle:
     case EventKind::StateSynced:
-    case EventKind::StateDone: return nodes_[event.node]->event(event);
+    case EventKind::StateDone: return without_replica ? users_->event(event) : nodes_[event.node]->event(event);
     case EventKind::Deliver: return connections_.deliver(event);
     case EventKind::Connect: return connections_.connect(event.node, static_cast<uint32_t>(event.item));
     case EventKind::Disconnect: return connections_.disconnect(event.node, static_cast<uint32_t>(event.item));
@@ -83,7 +90,9 @@ void Cluster::dispatch(const Event& event) {
     case EventKind::Resource:
     case EventKind::Program:
     case EventKind::Watcher:
-    case EventKind::Stream: return users_->event(event);
+    case EventKind::Stream:
+    case EventKind::Link:
+    case EventKind::Remote: return users_->event(event);
   }
 }
 

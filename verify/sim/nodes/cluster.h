@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "coordkit/sim/sim_options.h"
@@ -47,6 +48,9 @@ class Cluster final : private NodeWatcher {
   void turned(uint32_t node, EngineEffects& effects) override;
   void sending(uint32_t node, ReplicaId to, const Message& message) override { observers_.sends(node, to, message); }
   void answered(uint32_t node) override { observers_.answered(node); }
+  void tells_remotes(uint32_t node, std::vector<std::pair<ReplicaId, Frame>> frames) override {
+    users_->told(node, std::move(frames));
+  }
 
   void dispatch(const Event& event);
   void check_history();

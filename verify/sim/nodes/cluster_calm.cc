@@ -43,6 +43,7 @@ void Cluster::heal() {
   faults_.first_start().finish();
   for (uint32_t node = 0; node < plan_.nodes; ++node) processes_.restore(node);
   connections_.disconnect_all();
+  users_->calm_remotes();
   world_.trace(kNoNode, "all faults are over");
 }
 

@@ -27,6 +27,7 @@ Incarnation::Incarnation(const NodeParts& parts, uint32_t node, std::unique_ptr<
       cluster_(engine_->status().cluster),
       client_(std::make_unique<Client>(proxy_ ? *proxy_ : *engine_, std::move(options))) {
   events_.opened(*engine_, now.lagging);
+  if (parts.plan.remotes.count != 0) gateway_.emplace(*engine_, remote::GatewayOptions{});
 }
 
 void Incarnation::turn(Now now, Inbox& inbox) {
@@ -37,6 +38,7 @@ void Incarnation::turn(Now now, Inbox& inbox) {
   }
   inbox.inputs().clear();
   const Index applied_before = engine_->applied();
+  if (gateway_) read_mail(now);
   client_->before_turn(shifted_for_sending(parts_.defects, now));
   engine_->turn(shifted_for_engine(parts_.defects, now), effects_);
   events_.turned(*engine_, effects_, now.lagging);
@@ -45,6 +47,17 @@ void Incarnation::turn(Now now, Inbox& inbox) {
   check();
   rejected_due_.reset();
   if (effects_.cluster) cluster_ = *effects_.cluster;
+}
+
+void Incarnation::read_mail(Now now) {
+  for (const LinkMail& mail : std::exchange(mail_, {})) {
+    switch (mail.kind) {
+      case LinkMail::Kind::Up: gateway_->linked(mail.remote); break;
+      case LinkMail::Kind::Down: gateway_->unlinked(mail.remote); break;
+      case LinkMail::Kind::Frame: gateway_->received(mail.remote, mail.frame, now); break;
+    }
+  }
+  gateway_->before_turn(now);
 }
 
 void Incarnation::check() const {
@@ -59,11 +72,16 @@ void Incarnation::check() const {
 
 void Incarnation::answer(Now now) {
   client_->after_turn(now, effects_);
+  if (gateway_) {
+    gateway_->after_turn(now, effects_);
+    parts_.watcher.tells_remotes(node_, gateway_->take_frames());
+  }
   parts_.watcher.answered(node_);
 }
 
 bool Incarnation::wants_turn(Now now) {
-  const bool again = engine_->next_deadline() <= now.lagging || client_->next_turn(now) <= Duration::zero();
+  const bool again = engine_->next_deadline() <= now.lagging || client_->next_turn(now) <= Duration::zero() ||
+                     (gateway_ && gateway_->next_turn(now) <= Duration::zero());
   turns_in_a_row_ = again ? turns_in_a_row_ + 1 : 0;
   if (turns_in_a_row_ > kTurnsWithoutTime) {
     throw Violation("INV_R19", fmt::format("n{} wants turn after turn without anything happening", node_ + 1));
@@ -77,6 +95,9 @@ TrueTime Incarnation::deadline(const NodeClock& clock, Now now, TrueTime at) con
   TrueTime next = TrueTime::max();
   if (engine_deadline != LaggingTime::max()) next = clock.when(engine_deadline, at);
   if (client_wants != Duration::max()) next = std::min(next, clock.when(now.leading + client_wants, at));
+  if (!gateway_) return next;
+  const Duration gateway_wants = gateway_->next_turn(now);
+  if (gateway_wants != Duration::max()) next = std::min(next, clock.when(now.lagging + gateway_wants, at));
   return next;
 }
 

@@ -11,6 +11,7 @@
 #include "coordkit/engine/client.h"
 #include "coordkit/engine/engine.h"
 #include "engine/loop/event_log.h"
+#include "remote/gateway.h"
 #include "sim/nodes/inbox.h"
 #include "sim/nodes/node_parts.h"
 #include "sim/world/node_clock.h"
@@ -33,6 +34,8 @@ class Incarnation {
   TrueTime deadline(const NodeClock& clock, Now now, TrueTime at) const;  // of the next turn; max(): none
   // Sends that this write had held back, between turns.
   std::vector<Outbound> released(WriteNumber durable);
+  // For the next turn.
+  void hear(LinkMail mail) { mail_.push_back(std::move(mail)); }
   // A non-member connects, sends all this and disconnects.
   void visited(const Hello& claim, std::vector<Message> messages);
 
@@ -44,6 +47,7 @@ class Incarnation {
   uint64_t start() const { return start_; }
 
  private:
+  void read_mail(Now now);
   void tell(const ReplicaEvent& event) const;
   void check() const;
 
@@ -51,7 +55,9 @@ class Incarnation {
   const uint32_t node_;
   const uint64_t start_;
   const std::unique_ptr<Engine> engine_;
-  const std::unique_ptr<Engine> proxy_;  // between client and engine if a defect wants it
+  const std::unique_ptr<Engine> proxy_;     // between client and engine if a defect wants it
+  std::optional<remote::Gateway> gateway_;  // if there are processes without a replica
+  std::vector<LinkMail> mail_;              // for it
   engine::EventLog events_;
   EngineEffects effects_;
   ClusterId cluster_;

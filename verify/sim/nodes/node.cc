@@ -38,6 +38,12 @@ void Node::receive(std::unique_ptr<Parcel> parcel) {
   post(MessageReceived{ReplicaId(parts_.plan.member_at(parcel->from) + 1), std::move(parcel->message)});
 }
 
+void Node::hear(LinkMail mail) {
+  if (!up()) return;
+  running_->hear(std::move(mail));
+  wake();
+}
+
 void Node::visited(const Hello& claim, std::vector<Message> messages) {
   parts_.world.trace(number_, "is visited by a stranger that claims to be n{} and sends {} messages", claim.from.value(),
                      messages.size());

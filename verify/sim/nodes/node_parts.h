@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "coordkit/engine/engine.h"
 #include "coordkit/operate/replica_event.h"
@@ -12,6 +15,14 @@
 #include "sim/world/world.h"
 
 namespace coordkit::sim {
+
+// A report of the network to a gateway about the link of a remote.
+struct LinkMail {
+  enum class Kind : uint8_t { Up, Down, Frame };
+  ReplicaId remote;
+  Kind kind = Kind::Frame;
+  std::string frame;
+};
 
 // The observer of a node. Called in order of events; throws Violation.
 class NodeWatcher {
@@ -30,9 +41,10 @@ class NodeWatcher {
   virtual void synced(uint32_t node) = 0;
   virtual void turned(uint32_t node, EngineEffects& effects) = 0;  // after the engine's part, writes submitted
   virtual void sending(uint32_t node, ReplicaId to, const Message& message) = 0;
-  virtual void answered(uint32_t node) = 0;              // after the client's part
-  virtual void told(uint32_t, const ReplicaEvent&) {}    // its operator
-  virtual bool beyond_promise() const { return false; }  // replicas may have to halt and to differ
+  virtual void answered(uint32_t node) = 0;                                          // after the client's part
+  virtual void told(uint32_t, const ReplicaEvent&) {}                                // its operator
+  virtual void tells_remotes(uint32_t, std::vector<std::pair<ReplicaId, Frame>>) {}  // as their gateway
+  virtual bool beyond_promise() const { return false; }                              // replicas may have to halt and to differ
 };
 
 struct NodeParts {

@@ -84,7 +84,7 @@ void Processes::finish_upgrade() {
 
 void Processes::restore(uint32_t node) {
   start(node);
-  nodes_[node]->spare();
+  nodes_[node]->crash_in_next_turn(false);
   if (nodes_[node]->frozen()) nodes_[node]->resume();
   nodes_[node]->scrub();
 }

@@ -107,7 +107,7 @@ Programs::Programs(World& world, const SimOptions& options, std::vector<std::uni
 Programs::~Programs() = default;
 
 void Programs::process_started(uint32_t node) {
-  if (!options_.program) return;
+  if (!options_.program || node >= nodes_.size()) return;  // those without a replica have none
   Host& host = *(hosts_[node] = std::make_unique<Host>(*this, *nodes_[node], random_.fork()));
   host.run(options_);
   if (calm_) host.program().calm();

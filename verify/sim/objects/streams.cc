@@ -26,8 +26,8 @@ const char* word_of(Kind kind) {
 
 }  // namespace
 
-Streams::Streams(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model,
-                 SituationCounts& situations, Random random)
+Streams::Streams(World& world, const Plan& plan, const Callers& nodes, const Model& model, SituationCounts& situations,
+                 Random random)
     : RoamingProgramsOf(world, nodes, model, situations, EventKind::Stream, kPauseMax, plan.work.observers, random),
       plan_(plan) {}
 

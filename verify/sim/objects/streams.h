@@ -34,8 +34,7 @@ struct StreamObserver : Roamer {
 
 class Streams final : public RoamingProgramsOf<StreamObserver> {
  public:
-  Streams(World& world, const Plan& plan, std::vector<std::unique_ptr<Node>>& nodes, const Model& model,
-          SituationCounts& situations, Random random);
+  Streams(World& world, const Plan& plan, const Callers& nodes, const Model& model, SituationCounts& situations, Random random);
 
   bool all_caught_up() const override;
   std::string missing() const override;

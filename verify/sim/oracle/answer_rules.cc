@@ -16,6 +16,7 @@ using machine::ResultCode;
 const Call* AnswerRules::succeeded(CallNumber number, const absl::Status& answer) {
   Call& call = calls_.end(number);
   if (!judges()) return nullptr;
+  call.answered = answer.ok();
   if (answer.ok()) return &call;
   refused(call, answer);
   return nullptr;
@@ -33,6 +34,7 @@ void AnswerRules::refused(Call& call, const absl::Status& status) {
   if (Recorder* recorder = world_.recorder()) recorder->operations().refused(call.number, *reason);
   world_.trace(call.node, "call ends with reason {}", static_cast<uint64_t>(*reason));
   call.without_effect = outcome_of(status) == Outcome::NoEffect || *reason == Reason::Cancelled;
+  call.in_doubt = outcome_of(status) != Outcome::NoEffect;
 }
 
 // Later than everything reported before the call.
@@ -42,19 +44,24 @@ void AnswerRules::decided(const Call& call, Index index) {
     fail("INV_K1", call, fmt::format("decided at {}, but {} was answered before the call", index.value(), call.floor.value()));
   }
   if (index > model_.applied()) fail("INV_R11", call, fmt::format("decided at {}, which no replica applied", index.value()));
-  calls_.tell(index);
+  calls_.tell(call, index);
 }
 
 void AnswerRules::observed(const Call& call, Index index) {
   if (Recorder* recorder = world_.recorder()) recorder->answered_at(call.number, index);
   if (index > model_.applied()) fail("INV_R11", call, fmt::format("reads {}, which no replica applied", index.value()));
-  if (call.kind == CallKind::LocalGet || call.kind == CallKind::LocalRange) return;
+  const bool local = call.kind == CallKind::LocalGet || call.kind == CallKind::LocalRange;
+  if (local && index < call.own_floor) {
+    fail("INV_R15", call,
+         fmt::format("reads the state of {}, but its process was answered {} before", index.value(), call.own_floor.value()));
+  }
+  if (local) return calls_.tell_own(call, index);
   if (index < call.floor) {
     const char* broken = call.kind == CallKind::LeaseGet ? "INV_R16" : "INV_R15";
     fail(broken, call,
          fmt::format("reads the state of {}, but {} was answered before the call", index.value(), call.floor.value()));
   }
-  calls_.tell(index);
+  calls_.tell(call, index);
 }
 
 const CommandOutcomes::Outcome& AnswerRules::only_execution(const Call& call) const {

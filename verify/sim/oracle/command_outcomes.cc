@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sim/nodes/caller.h"
 #include "sim/world/is_any.h"
 
 namespace coordkit::sim {
@@ -12,7 +13,7 @@ std::string CommandOutcomes::key_of(ReplicaId sender, const machine::Request::Bo
   machine::Request request{.body = body};
   if (auto* resume = std::get_if<machine::ResumeSession>(&request.body))
     resume->generation = {};  // only the client's own claim
-  return std::to_string(sender.value()) + " " + machine::encode(request);
+  return std::to_string(place_id(sender).value()) + " " + machine::encode(request);
 }
 
 void CommandOutcomes::arrived(const machine::Request& request, const RequestId& id, Index index) {

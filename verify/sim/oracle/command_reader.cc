@@ -89,6 +89,7 @@ struct Reading {
   Request operator()(const machine::SetKeyQuota& quota) const {
     return {"limit the keys to " + std::to_string(quota.bytes) + " bytes", {}};
   }
+  Request operator()(const machine::SetPermissions& set) const { return {"set the permissions of " + set.remote, {}}; }
   Request operator()(const machine::Compact& compact) const {
     return {"compact the keys at " + std::to_string(compact.at.value()), {}};
   }

@@ -45,8 +45,8 @@ Duration Convergence::longest_ttl() const {
 SessionId Convergence::dead_session() const {
   for (const auto& [id, session] : model_.sessions().all()) {
     if (session.ttl > std::max<Duration>(kTtlAwaitedMax, plan_.work.ttl_max)) continue;
-    const SimLogStore& log = nodes_[session.node.value() - 1]->stores().log();
-    if (log.boot() != session.boot || log.id().value() != session.incarnation) return id;
+    const Origin now = callers_[place_id(session.node).value() - 1]->origin();
+    if (now != Origin{session.node, StoreId(session.incarnation), session.boot}) return id;
   }
   return SessionId();
 }
@@ -64,6 +64,10 @@ std::string Convergence::describe() const {
     if (model_.locks().delayed(name)) text += fmt::format(" {} is delayed;", name);
   }
   for (const auto& node : nodes_) text += describe(*node);
+  for (size_t place = nodes_.size(); place < callers_.size(); ++place) {
+    const Caller& remote = *callers_[place];
+    text += fmt::format(" n{}: {};", place + 1, remote.up() ? remote.engine()->status().reason : "down");
+  }
   return text;
 }
 

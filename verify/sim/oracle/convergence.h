@@ -16,9 +16,9 @@ namespace coordkit::sim {
 
 class Convergence {
  public:
-  Convergence(const Plan& plan, const std::vector<std::unique_ptr<Node>>& nodes, const ConsensusObserver& consensus,
-              const Model& model, const Calls& calls)
-      : plan_(plan), nodes_(nodes), consensus_(consensus), model_(model), calls_(calls) {}
+  Convergence(const Plan& plan, const std::vector<std::unique_ptr<Node>>& nodes, const Callers& callers,
+              const ConsensusObserver& consensus, const Model& model, const Calls& calls)
+      : plan_(plan), nodes_(nodes), callers_(callers), consensus_(consensus), model_(model), calls_(calls) {}
 
   bool has_leader() const { return consensus_.leader().has_value(); }
   bool leader_began() const;  // it has applied an entry of its own term
@@ -39,6 +39,7 @@ class Convergence {
 
   const Plan& plan_;
   const std::vector<std::unique_ptr<Node>>& nodes_;
+  const Callers& callers_;
   const ConsensusObserver& consensus_;
   const Model& model_;
   const Calls& calls_;

@@ -4,13 +4,24 @@
 #include <utility>
 
 #include "base/check.h"
+#include "engine/calls/origins.h"
 #include "machine/guard.h"
 #include "raft/log/entry_codec.h"
+#include "sim/world/is_any.h"
 
 namespace coordkit::sim {
 
 using machine::Result;
 using machine::ResultCode;
+
+namespace {
+
+bool administers(const machine::Request& request) {
+  return is_any<machine::KillSession, machine::ForceRelease, machine::ClearDelay, machine::Compact, machine::SetKeyQuota,
+                machine::SetPermissions>(request.body);
+}
+
+}  // namespace
 
 void Model::apply(Index index, Term term, raft::EntryKind kind, std::string_view payload) {
   applied_ = index;
@@ -22,6 +33,7 @@ void Model::apply(Index index, Term term, raft::EntryKind kind, std::string_view
     const auto genesis = decode_genesis(payload);
     COORDKIT_CHECK(genesis.ok());
     counter_ = genesis->token_base;
+    level_ = genesis->feature_level;
     origins_.configure(genesis->configuration);
   }
   if (kind == raft::EntryKind::Configuration) {
@@ -32,7 +44,10 @@ void Model::apply(Index index, Term term, raft::EntryKind kind, std::string_view
   if (kind != raft::EntryKind::Command) return;
   const auto command = engine::decode_command(payload);
   COORDKIT_CHECK(command.ok());
-  if (const auto* registration = std::get_if<engine::RegisterOrigin>(&*command)) origins_.enroll(*registration);
+  if (const auto* raise = std::get_if<engine::RaiseLevel>(&*command)) level_ = std::max(level_, raise->level);
+  const auto* registration = std::get_if<engine::RegisterOrigin>(&*command);
+  const bool too_early = registration && is_remote(registration->origin.replica) && level_ < engine::Origins::kRemotesLevel;
+  if (registration && !too_early) origins_.enroll(*registration);
   if (const auto* request = std::get_if<engine::Request>(&*command); request && origins_.admit(*request)) execute(*request);
   if (const auto* fired = std::get_if<engine::FireTimers>(&*command)) {
     if (fired->term == leader_term_ && term == leader_term_) fire(*fired);  // INV_L13
@@ -60,6 +75,8 @@ void Model::execute(const engine::Request& request) {
   const auto decoded = machine::decode_request(request.payload);
   Result result{.code = ResultCode::InvalidArgument};
   if (decoded.ok()) {
+    const bool restricted = is_remote(request.id.origin.replica) && level_ >= engine::Origins::kNamesLevel;
+    if (restricted && administers(*decoded)) return;  // refused: no remote of this world has a list of permissions
     outcomes_.arrived(*decoded, request.id, applied_);
     result = run(*decoded, request.id);
   }
@@ -184,6 +201,10 @@ Result Model::run(const machine::RevokeLease& revoke) {
 // The timer of a session has the session's id, that of a lease its number. That of a wait has the index of the entry that
 // queued it, top bit set. That of a delay has its own number, from the counter of the session ids.
 void Model::fire(const engine::FireTimers& fired) {
+  if (fired.machine == kOrigins) {
+    for (const FiredTimer& timer : fired.timers) origins_.forget(ReplicaId(timer.id.value()), timer.generation, applied_);
+    return;
+  }
   std::map<LeaseId, const LeaseModel::Lease*> dead;  // by the id that keys use; null: a session
   for (const FiredTimer& timer : fired.timers) {
     if (sessions_.due(SessionId(timer.id.value()), timer.generation)) dead[LeaseId(timer.id.value())] = nullptr;

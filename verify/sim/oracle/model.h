@@ -46,6 +46,7 @@ class Model {
   const KeyModel& keys() const { return keys_; }
   const LeaseModel& leases() const { return leases_; }
   const CommandOutcomes& outcomes() const { return outcomes_; }
+  uint64_t origins_that_came_back() const { return origins_.came_back(); }
   const StateHistory& history() const { return history_; }
   std::optional<KeyModel::Value> value_at(const std::string& key, Index at) const;  // as it was after `at` <= applied()
 
@@ -80,6 +81,7 @@ class Model {
 
   Index applied_;
   Term leader_term_;
+  uint64_t level_ = 0;  // the feature level
   uint64_t counter_ = 0;
   OriginModel origins_;
   SessionModel sessions_{counter_};

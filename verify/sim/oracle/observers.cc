@@ -41,8 +41,8 @@ Observers::Observers(World& the_world, const Plan& the_plan, const SimOptions& o
       hand_overs(plan.election_timeout, plan.turn_latency_max, nodes),
       promises(world, nodes),
       retention(plan, options, nodes, consensus.members()),
-      locks(world, model, nodes, beliefs_in(options)),
-      leases(world, model, nodes, beliefs_in(options)),
+      locks(world, model, callers, beliefs_in(options)),
+      leases(world, model, callers, beliefs_in(options)),
       history(records(options) ? std::make_unique<HistoryRecorder>(world) : nullptr),
       witness(world, model, options.witness ? Witness::Duty::Judge : Witness::Duty::Count, history.get(), locks_in(plan.work),
               beliefs_in(options)),
@@ -55,6 +55,7 @@ Observers::Observers(World& the_world, const Plan& the_plan, const SimOptions& o
 }
 
 void Observers::watch(Node& node) {
+  callers.push_back(&node);
   consensus.own(node.number(), node.stores().log(), node.stores().state());
   LogDisk& disk = node.stores().log().disk();
   disk.set_history([this](Position at) { return consensus.chain(at); });
@@ -149,11 +150,16 @@ void Observers::apply_committed() {
 }
 
 void Observers::answered(uint32_t node) {
-  Node& looked = *nodes[node];
-  if (Recorder* recorder = world.recorder()) recorder->grants().looked(node, looked.clock());
+  Node& replica = *nodes[node];
+  looked(replica, node);
+  if (replica.turns() % 32 == 0 && replica.engine()->applied() == model.applied())
+    compare_with_model(replica, model, plan.work);
+}
+
+void Observers::looked(Caller& caller, uint32_t node) {
+  if (Recorder* recorder = world.recorder()) recorder->grants().looked(node, caller.clock());
   locks.looked(node);
   leases.looked(node);
-  if (looked.turns() % 32 == 0 && looked.engine()->applied() == model.applied()) compare_with_model(looked, model, plan.work);
 }
 
 void Observers::record_standing(uint32_t node) {
@@ -173,6 +179,12 @@ void Observers::fill(Report& report) const {
   report.histories_undecided = searched.decided ? 0 : 1;
   report.history_operations = searched.operations;
   report.situations = counts;
+  report.situations[static_cast<size_t>(Situation::RemoteForgotten)] = model.origins_that_came_back();
+  for (const Call& call : witness.calls().all()) {
+    if (call.node < plan.nodes) continue;
+    if (call.answered) ++report.situations[static_cast<size_t>(Situation::RemoteAnswered)];
+    if (call.in_doubt) ++report.situations[static_cast<size_t>(Situation::RemoteInDoubt)];
+  }
 }
 
 }  // namespace coordkit::sim

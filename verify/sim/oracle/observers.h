@@ -41,11 +41,13 @@ struct Observers {
   void turned(uint32_t node, const EngineEffects& effects);
   void apply_committed();
   void answered(uint32_t node);
+  void looked(Caller& caller, uint32_t node);  // of either kind, after its turn
   void fill(Report& report) const;
 
   World& world;
   const Plan& plan;
   const std::vector<std::unique_ptr<Node>>& nodes;
+  Callers callers;  // the nodes, then the processes without a replica
   MemberLists lists;
   SituationCounts counts{};
   Model model;

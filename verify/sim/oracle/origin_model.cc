@@ -15,10 +15,21 @@ void OriginModel::configure(const raft::Configuration& configuration) {
 void OriginModel::enroll(const engine::RegisterOrigin& registration) {
   const Origin& origin = registration.origin;
   const auto member = members_.find(origin.replica);
-  if (member == members_.end() || member->second.store != origin.store) return;
+  const bool is_member = member != members_.end() && member->second.store == origin.store;
+  if (!is_member && !is_remote(origin.replica)) return;
+  if (is_remote(origin.replica) && registration.as_of < forgotten_at_) return;
+  came_back_ += forgotten_.erase(origin.replica);
   Known& known = origins_[origin.replica];
   if (known.store != origin.store || known.boot < origin.boot)
     known = {origin.store, origin.boot, registration.lowest_unanswered, {}};
+}
+
+void OriginModel::forget(ReplicaId remote, Generation generation, Index at) {
+  const auto known = origins_.find(remote);
+  if (known == origins_.end() || Generation(known->second.boot.value()) != generation) return;
+  origins_.erase(known);
+  forgotten_.insert(remote);
+  forgotten_at_ = at;
 }
 
 bool OriginModel::admit(const engine::Request& request) {

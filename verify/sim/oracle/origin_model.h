@@ -13,7 +13,10 @@ class OriginModel {
  public:
   void configure(const raft::Configuration& configuration);
   void enroll(const engine::RegisterOrigin& registration);
+  // The time of a remote is over.
+  void forget(ReplicaId remote, Generation generation, Index at);
   bool admit(const engine::Request& request);
+  uint64_t came_back() const { return came_back_; }  // remotes that had been forgotten
 
  private:
   struct Known {
@@ -25,6 +28,9 @@ class OriginModel {
 
   std::map<ReplicaId, raft::Member> members_;
   std::map<ReplicaId, Known> origins_;
+  std::set<ReplicaId> forgotten_;
+  Index forgotten_at_;  // the last one
+  uint64_t came_back_ = 0;
 };
 
 }  // namespace coordkit::sim

@@ -71,7 +71,9 @@ bool SessionWork::resume(Worker& worker) {
   if (saved_.empty()) return false;
   SavedSession& saved = choose(worker.random);
   const std::optional<Generation> known = calls_.generation(worker, saved.session);
-  const bool running = !known || runs(saved, *known);
+  // A caller without a replica vouches only if every process that ever asked for the session is gone.
+  const bool sees = calls_.engine(worker).state_is_here();
+  const bool running = sees ? !known || runs(saved, *known) : runs(saved, Generation(~uint64_t{0}));
   if (running && worker.random.chance(0.7)) return false;
   ResumeOptions options;
   options.deadline = calls_.deadline(worker);

@@ -32,6 +32,7 @@ CallNumber Calls::begin(uint32_t node, CallKind kind, std::string subject, std::
   call.kind = kind;
   call.began = world_.now();
   call.floor = highest_answered_;
+  call.own_floor = own_[node];
   call.subject = std::move(subject);
   call.label = std::move(label);
   ++pending_;
@@ -75,6 +76,7 @@ Call& Calls::end(CallNumber number) {
 }
 
 void Calls::process_died(uint32_t node) {
+  own_.erase(node);
   for (Call& call : calls_) {
     if (call.node != node || call.ended) continue;
     call.ended = true;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -49,9 +50,12 @@ struct Call {
   CallKind kind = CallKind::Put;
   bool ended = false;
   bool current_at_start = false;  // Check, Release of a lock: the hold was current
+  bool answered = false;          // with a success
+  bool in_doubt = false;          // ended with another outcome than NONE
   bool without_effect = false;    // ended with outcome NONE, or Cancelled
   TrueTime began{};
   Index floor;          // highest index in any answer before this call began
+  Index own_floor;      // the same of its own process
   std::string subject;  // the lock or key
   std::string label;    // unique; travels in the command if there is room for it
   std::string command;  // of one without a label: its contents
@@ -70,8 +74,12 @@ class Calls {
   CallNumber begin_command(uint32_t node, CallKind kind, std::string subject, const machine::Request::Body& body);
   Call& end(CallNumber number);  // the first answer; another one is a violation
   void process_died(uint32_t node);
-  // A caller got this index in an answer.
-  void tell(Index index) { highest_answered_ = std::max(highest_answered_, index); }
+  // This caller got this index in an answer.
+  void tell(const Call& call, Index index) {
+    highest_answered_ = std::max(highest_answered_, index);
+    tell_own(call, index);
+  }
+  void tell_own(const Call& call, Index index) { own_[call.node] = std::max(own_[call.node], index); }
 
   Call& at(CallNumber number) { return calls_[number]; }
   const std::vector<Call>& all() const { return calls_; }
@@ -87,7 +95,8 @@ class Calls {
   const Locks locks_;
   std::vector<Call> calls_;
   uint64_t pending_ = 0;
-  Index highest_answered_;  // highest index in any answer so far
+  Index highest_answered_;         // highest index in any answer so far
+  std::map<uint32_t, Index> own_;  // the same of each running process
 };
 
 }  // namespace coordkit::sim

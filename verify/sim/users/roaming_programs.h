@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "coordkit/sim/situations.h"
-#include "sim/nodes/node.h"
+#include "sim/nodes/caller.h"
 #include "sim/oracle/model.h"
 #include "sim/world/world.h"
 
@@ -60,8 +60,8 @@ class RoamingProgramsOf : public RoamingPrograms {
   }
 
  protected:
-  RoamingProgramsOf(World& world, std::vector<std::unique_ptr<Node>>& nodes, const Model& model, SituationCounts& situations,
-                    EventKind kind, Duration pause_max, uint32_t count, Random random)
+  RoamingProgramsOf(World& world, const Callers& nodes, const Model& model, SituationCounts& situations, EventKind kind,
+                    Duration pause_max, uint32_t count, Random random)
       : world_(world), nodes_(nodes), model_(model), situations_(situations), all_(count), kind_(kind), pause_max_(pause_max) {
     for (uint64_t number = 0; number < count; ++number) {
       all_[number].number = number;
@@ -81,7 +81,7 @@ class RoamingProgramsOf : public RoamingPrograms {
   void reach(Situation situation) { ++situations_[static_cast<size_t>(situation)]; }
 
   World& world_;
-  std::vector<std::unique_ptr<Node>>& nodes_;
+  const Callers& nodes_;
   const Model& model_;
   SituationCounts& situations_;
   std::vector<One> all_;  // never grows: callbacks refer to its elements

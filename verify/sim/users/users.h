@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "coordkit/sim/sim_options.h"
@@ -11,6 +12,7 @@
 #include "sim/nodes/programs.h"
 #include "sim/oracle/observers.h"
 #include "sim/plan.h"
+#include "sim/remotes/remotes.h"
 #include "sim/users/roaming_programs.h"
 #include "sim/users/workload.h"
 #include "sim/world/world.h"
@@ -21,11 +23,15 @@ class Users {
  public:
   Users(World& world, const Plan& plan, const SimOptions& options, std::vector<std::unique_ptr<Node>>& nodes,
         Observers& observers, Random for_programs);
+  // Processes without a replica; before start().
+  void add(std::unique_ptr<Remotes> remotes);
 
   void start();
   void process_started(uint32_t node);
   void process_died(uint32_t node);
   void process_resumed(uint32_t node);
+  void told(uint32_t gateway, std::vector<std::pair<ReplicaId, Frame>> frames);
+  void calm_remotes();  // no fault strikes them any more
   void event(const Event& event);
   void answered(uint32_t node, const EngineEffects& effects) { programs_.answered(node, effects); }
   bool ended() const { return programs_.ended(); }  // one of the programs has finished
@@ -41,7 +47,7 @@ class Users {
 
   // The run is over, however it went. In between, the nodes' clients end their calls.
   void look_away();
-  void retire() { programs_.retire(); }
+  void retire();
 
  private:
   bool all_caught_up() const;
@@ -49,6 +55,7 @@ class Users {
   Programs programs_;
   Workload workload_;
   std::map<EventKind, std::unique_ptr<RoamingPrograms>> roamers_;  // by the event that wakes them
+  std::unique_ptr<Remotes> remotes_;                               // null: none
 };
 
 }  // namespace coordkit::sim

@@ -31,6 +31,7 @@ std::string WorkerCalls::label(Worker& worker) const { return fmt::format("w{}-{
 std::string WorkerCalls::lock_name(Worker& worker) const { return fmt::format("lock-{}", worker.random.below(work_.locks)); }
 
 std::optional<Generation> WorkerCalls::generation(const Worker& worker, SessionId session) const {
+  if (!engine(worker).state_is_here()) return std::nullopt;
   const auto info = engine(worker).machine(kCoordination)->reads()->session(session);
   return info ? std::optional(info->generation) : std::nullopt;
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "coordkit/sim/situations.h"
-#include "sim/nodes/node.h"
+#include "sim/nodes/caller.h"
 #include "sim/plan.h"
 #include "sim/users/worker.h"
 #include "sim/world/world.h"
@@ -18,7 +18,7 @@ namespace coordkit::sim {
 
 class WorkerCalls {
  public:
-  WorkerCalls(World& world, const WorkPlan& work, const std::vector<std::unique_ptr<Node>>& nodes, SituationCounts& situations)
+  WorkerCalls(World& world, const WorkPlan& work, const Callers& nodes, SituationCounts& situations)
       : world_(world), work_(work), nodes_(nodes), situations_(situations) {}
 
   Client& client(const Worker& worker) const { return nodes_[worker.node]->client(); }
@@ -39,13 +39,13 @@ class WorkerCalls {
   LockWait wait(Worker& worker) const;  // not forever: the awaited event may never come
   std::string label(Worker& worker) const;
   std::string lock_name(Worker& worker) const;
-  // The generation of a session, as the worker's replica knows it; none if it knows no such session.
+  // The generation of a session, as the worker's replica knows it; none if it knows no such session, or if there is no replica.
   std::optional<Generation> generation(const Worker& worker, SessionId session) const;
 
  private:
   World& world_;
   const WorkPlan& work_;
-  const std::vector<std::unique_ptr<Node>>& nodes_;
+  const Callers& nodes_;
   SituationCounts& situations_;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 std::vector<Worker> make_workers(const Plan& plan, Random random) {
   std::vector<Worker> workers;
-  for (uint32_t node = 0; node < plan.nodes; ++node) {
+  for (uint32_t node = 0; node < plan.callers(); ++node) {
     for (uint32_t i = 0; i < plan.work.workers_per_node; ++i) {
       Worker& worker = workers.emplace_back();
       worker.node = node;
@@ -22,8 +22,8 @@ std::vector<Worker> make_workers(const Plan& plan, Random random) {
 
 }  // namespace
 
-Workload::Workload(World& world, const Plan& plan, const Defects& defects, std::vector<std::unique_ptr<Node>>& nodes,
-                   LockObserver& locks, LeaseObserver& leases, Witness& witness, SituationCounts& situations, Random random)
+Workload::Workload(World& world, const Plan& plan, const Defects& defects, const Callers& nodes, LockObserver& locks,
+                   LeaseObserver& leases, Witness& witness, SituationCounts& situations, Random random)
     : work_(plan.work),
       nodes_(nodes),
       locks_(locks),
@@ -68,7 +68,7 @@ void Workload::process_resumed(uint32_t node) {
 
 void Workload::worker_event(const Event& event) {
   Worker& worker = workers_[event.item & 0xffff];
-  const Node& node = *nodes_[worker.node];
+  const Caller& node = *nodes_[worker.node];
   if (!node.up() || event.epoch != node.epoch() || event.item >> 16 != worker.step) return;
   if (node.frozen()) {
     worker.stepping_late = true;

@@ -13,7 +13,7 @@
 #include "sim/locks/lock_observer.h"
 #include "sim/locks/lock_work.h"
 #include "sim/locks/protected_resources.h"
-#include "sim/nodes/node.h"
+#include "sim/nodes/caller.h"
 #include "sim/objects/coordination_work.h"
 #include "sim/oracle/witness.h"
 #include "sim/plan.h"
@@ -25,8 +25,8 @@ namespace coordkit::sim {
 
 class Workload {
  public:
-  Workload(World& world, const Plan& plan, const Defects& defects, std::vector<std::unique_ptr<Node>>& nodes,
-           LockObserver& locks, LeaseObserver& leases, Witness& witness, SituationCounts& situations, Random random);
+  Workload(World& world, const Plan& plan, const Defects& defects, const Callers& nodes, LockObserver& locks,
+           LeaseObserver& leases, Witness& witness, SituationCounts& situations, Random random);
   Workload(const Workload&) = delete;  // callbacks refer to its parts
   Workload& operator=(const Workload&) = delete;
 
@@ -49,7 +49,7 @@ class Workload {
   void act_winding_down(Worker& worker);
 
   const WorkPlan& work_;
-  std::vector<std::unique_ptr<Node>>& nodes_;
+  const Callers& nodes_;
   LockObserver& locks_;
   LeaseObserver& leases_;
   Witness& witness_;

@@ -48,6 +48,8 @@ enum class EventKind : uint8_t {
   Stream,       // item = a program that observes leaders and the like
   FirstStart,   // node, item = an act of the operator
   Scrub,        // node: it reads all that it has stored. item: zero if no other follows
+  Link,         // item: something arrives on the link of a remote
+  Remote,       // node, item = an act: a fault of a remote or its link, or the end of one
 };
 
 struct Event {
