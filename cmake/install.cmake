@@ -5,10 +5,16 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/coordkit)
 
-# coordkit_install(EXPORT [OPTIONAL] TARGETS product...): one file of targets each, because a file that names a library which is not
-# there stops find_package.
+# coordkit_install(EXPORT [OPTIONAL] TARGETS product... [SHARED component]): one file of targets each, because a file that names a library
+# which is not there stops find_package. A shared library and its link are in the components runtime and development, or both in one.
 function(coordkit_install export)
-  cmake_parse_arguments(arg "OPTIONAL" "" "TARGETS" ${ARGN})
+  cmake_parse_arguments(arg "OPTIONAL" "SHARED" "TARGETS" ${ARGN})
+  set(run runtime)
+  set(link development)
+  if(arg_SHARED)
+    set(run ${arg_SHARED})
+    set(link ${arg_SHARED})
+  endif()
   list(TRANSFORM arg_TARGETS PREPEND coordkit_product_)
   # Outside of the system's folders LMDB and OpenSSL lie beside coordkit.
   foreach(target IN LISTS arg_TARGETS)
@@ -20,7 +26,7 @@ function(coordkit_install export)
   endif()
   install(TARGETS ${arg_TARGETS} EXPORT coordkit-${export}
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development ${optional}
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development ${optional})
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${run} NAMELINK_COMPONENT ${link} ${optional})
   install(EXPORT coordkit-${export} NAMESPACE coordkit:: FILE coordkit-${export}.cmake DESTINATION ${cmake_folder} COMPONENT development)
 endfunction()
 
@@ -37,6 +43,7 @@ coordkit_install(sim OPTIONAL TARGETS sim)
 coordkit_install(compare OPTIONAL TARGETS compare)
 coordkit_install(testing OPTIONAL TARGETS testing)
 coordkit_install(tls OPTIONAL TARGETS tls)
+coordkit_install(c OPTIONAL TARGETS c SHARED c)
 # How the files of static libraries end: a configuration may add to their names (CMAKE_DEBUG_POSTFIX).
 set(coordkit_library_endings "")
 foreach(configuration IN LISTS CMAKE_CONFIGURATION_TYPES CMAKE_BUILD_TYPE)
@@ -98,7 +105,7 @@ else()
 endif()
 file(RELATIVE_PATH coordkit_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" coordkit_pc_prefix "${coordkit_pc_prefix}")
-foreach(file coordkit.pc coordkit-tls.pc)
+foreach(file coordkit.pc coordkit-tls.pc coordkit-c.pc)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${file}.in ${PROJECT_BINARY_DIR}/${file}.in @ONLY)
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/pkgconfig/$<CONFIG>/${file} INPUT ${PROJECT_BINARY_DIR}/${file}.in)
   install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/$<CONFIG>/${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

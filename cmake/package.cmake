@@ -1,4 +1,5 @@
-# cpack -G DEB: libcoordkit-dev, coordkit-tools, and with BUILD_SHARED_LIBS also libcoordkit0.1, the library that programs need to run.
+# cpack -G DEB: libcoordkit-dev, coordkit-tools, libcoordkit-c0.1 for programs in C and other languages, and with
+# BUILD_SHARED_LIBS also libcoordkit0.1, the library that programs need to run.
 # The dependencies of the first are those of a program that links coordkit; they name the versions that this build was made with,
 # because Abseil and fmt promise nothing across theirs.
 set(version_short ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
@@ -35,14 +36,20 @@ if(BUILD_SHARED_LIBS)
   string(APPEND depends ", libcoordkit${version_short} (= ${PROJECT_VERSION})")
 endif()
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${depends}")
+list(APPEND CPACK_COMPONENTS_ALL c)
+set(CPACK_DEBIAN_C_PACKAGE_NAME libcoordkit-c${version_short})
+set(CPACK_DEBIAN_C_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_C_PACKAGE_SHLIBDEPS ON)
+# No package without its file, which a build need not have made.
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_BINARY_DIR}/built.cmake)
+file(WRITE ${CPACK_PROJECT_CONFIG_FILE} "file(GLOB built \"${PROJECT_BINARY_DIR}/libcoordkit_c*.so\")
+if(NOT built)\n  list(REMOVE_ITEM CPACK_COMPONENTS_ALL c)\nendif()\n")
 if(COORDKIT_PROGRAMS)
   list(APPEND CPACK_COMPONENTS_ALL tools)
   set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME coordkit-tools)
   set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION admin)
   set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
-  # No package without its program, which a build need not have made.
-  set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_BINARY_DIR}/built.cmake)
-  file(WRITE ${CPACK_PROJECT_CONFIG_FILE}
+  file(APPEND ${CPACK_PROJECT_CONFIG_FILE}
        "if(NOT EXISTS \"${PROJECT_BINARY_DIR}/tools/coordctl\")\n  list(REMOVE_ITEM CPACK_COMPONENTS_ALL tools)\nendif()\n")
 endif()
 # For coordkit/asio/asio.h and for the suites of coordkit/testing; nothing else needs them.

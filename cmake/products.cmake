@@ -8,6 +8,8 @@
 #   coordkit::asio      coordkit::coordkit for programs that use Asio themselves
 #   coordkit::tls       certificates and encryption between replicas, for programs that say Tls{}: the only one that links libssl
 #   coordkit::compare   recipes for locks side by side in the simulator, on top of coordkit::sim
+#   coordkit::c         shared in every build: the C interface of callers without a replica, with all that it needs, for programs in C
+#                       and languages that call C
 #   coordkit::sim, coordkit::testing   for users' tests. Static in every build, because they reach into what a shared library hides
 #
 # Each folder is in exactly one product, so that nothing is linked twice (docs/decisions/0015).
@@ -61,7 +63,7 @@ function(coordkit_product name kind file)
   add_library(coordkit::${name} ALIAS ${target})
 endfunction()
 
-coordkit_product(core STATIC coordkit_core FOLDERS client log)
+coordkit_product(core STATIC coordkit_core FOLDERS client remote log)
 coordkit_product(remote STATIC coordkit_remote FOLDERS service ON core)
 coordkit_product(static STATIC coordkit FOLDERS replica ON remote core)
 coordkit_product(sim STATIC coordkit_sim FOLDERS sim ON core)
@@ -83,6 +85,17 @@ if(BUILD_SHARED_LIBS)
   coordkit_product(tls STATIC coordkit_tls FOLDERS tls ON shared)
 else()
   coordkit_product(tls STATIC coordkit_tls FOLDERS tls ON remote core)
+endif()
+
+# Nothing is visible but coordkit_* functions, and whoever links it needs nothing of C++. Before 1.0 a minor version may break
+# programs; the node of its symbols is named after the version that they came with.
+coordkit_product(c SHARED coordkit_c FOLDERS c)
+set_target_properties(coordkit_product_c PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+                      INTERFACE_LINK_LIBRARIES "" INTERFACE_COMPILE_FEATURES ""
+                      LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exports_c.map)
+target_link_options(coordkit_product_c PRIVATE -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/exports_c.map)
+if(NOT COORDKIT_SANITIZE)  # whose symbols the program has
+  target_link_options(coordkit_product_c PRIVATE -Wl,--no-undefined)
 endif()
 
 # Headers alone, include/coordkit/asio/asio.h, and the threads that Asio wants. It has its name where Boost is new enough; an installed

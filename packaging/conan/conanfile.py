@@ -62,6 +62,7 @@ class CoordkitRecipe(ConanFile):
             "remote": ["core", "abseil::abseil", "boost::headers", "fmt::fmt", "openssl::crypto"],
             "coordkit": ["remote", "abseil::abseil", "lmdb::lmdb"],
             "tls": ["remote", "openssl::ssl"],
+            "c": [],  # a shared library, with all that it needs
             "sim": ["core", "fmt::fmt"],
             "compare": ["sim"],
             "testing": ["coordkit"],

@@ -29,7 +29,7 @@ if(together GREATER 70)
   message(FATAL_ERROR "coordkit takes ${together} steps inside another project")
 endif()
 expect("what is built" "${coordkit_steps}" "libcoordkit\\.a")
-expect_not("what is built" "${coordkit_steps}" "coordkit_(sim|compare|check|timeline|testing|tls)\\.dir|_each\\.dir")
+expect_not("what is built" "${coordkit_steps}" "coordkit_(sim|compare|check|timeline|testing|tls|c)\\.dir|_each\\.dir")
 
 # A file that no unit bears stays alone, also where the project around has units of its own.
 count_steps(units_around -D CMAKE_UNITY_BUILD=ON)

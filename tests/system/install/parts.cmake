@@ -8,7 +8,7 @@ set(configuring ${CMAKE_COMMAND} -S ${here}/parts -B ${folder}/consumer -G ${gen
 
 run(${configuring} -D linked=testing)
 foreach(where . below)
-  foreach(part tls sim compare)
+  foreach(part tls c sim compare)
     execute_process(COMMAND ${configuring} -D linked=${part} -D where=${where} RESULT_VARIABLE code ERROR_VARIABLE output OUTPUT_QUIET)
     string(REGEX REPLACE "[ \n]+" " " output "${output}")
     if(code EQUAL 0)

@@ -56,7 +56,7 @@ for name, file, roots, on in products:
         continue
     taken = set().union(*(folders.get(product, set()) for product in (on or "").split()), set())
     folders[name] = set().union(*(below(root) for root in roots.split())) - taken
-    if name == "tls":  # on the shared library, or on these
+    if name in ("tls", "c"):  # on the shared library, or all in one; or on these
         folders[name] -= folders["static"] | folders["remote"] | folders["core"]
     library[name] = file
 folders["coordkit"] = folders.pop("static")
