@@ -1,8 +1,8 @@
-// The conductor: three members at work, of which one or more are killed or stopped every second or two, also all at once, or
-// asked to hand leadership over. All that their callers saw is one history on the clock of this machine. It is put before the
-// checker of verify/check, which knows nothing but the history: the keys as one store, the locks as mutexes whose holders were
-// still inside when they last trusted their hold. All that watches were given has to be the same everywhere, without gaps, and
-// has to have every write that was answered.
+// The conductor: three members and some remotes at work, of which one or more are killed or stopped every second or two, also
+// all at once, or asked to hand leadership over. All that their callers saw is one history on the clock of this machine. It is
+// put before the checker of verify/check, which knows nothing but the history: the keys as one store, the locks as mutexes
+// whose holders were still inside when they last trusted their hold. All that watches were given has to be the same everywhere,
+// without gaps, and has to have every write that was answered.
 //
 // With faults beyond the fault model there are many clusters, one after the other. Each ends with one such fault, and what was
 // seen from there on is judged by beyond.h.
@@ -196,6 +196,8 @@ int Trial::report() const {
                               {"stops", tally_.stops},
                               {"closes", tally_.closes},
                               {"hand_overs", tally_.hand_overs},
+                              {"remotes", options_.beyond ? 0 : options_.remotes},
+                              {"remotes_disturbed", tally_.remotes},
                               {"handed_over", found_.handed_over},
                               {"calls", found_.calls},
                               {"answered", found_.answered},

@@ -51,7 +51,28 @@ void OrdinaryFaults::resume(Way way, int id) {
   group_.start(id);
 }
 
-Disturbance OrdinaryFaults::disturb() { return options_.check && dice_.below(4) == 0 ? hand_over() : interrupt(); }
+Disturbance OrdinaryFaults::disturb() {
+  if (!group_.remotes().empty() && dice_.below(6) == 0) return interrupt_remote();
+  return options_.check && dice_.below(4) == 0 ? hand_over() : interrupt();
+}
+
+// Its session ends, or lives on: a process that was killed comes back as another remote.
+Disturbance OrdinaryFaults::interrupt_remote() {
+  const std::vector<int> remotes = group_.remotes();
+  const int victim = remotes[dice_.below(remotes.size())];
+  const Way way = draw_way();
+  const char* what = way == Way::Kill ? "kill a remote" : way == Way::Close ? "close a remote" : "stop a remote";
+  Disturbance done{support::machine_time_ns(), what, false};
+  ++tally_.remotes;
+  if (way == Way::Stop) {
+    group_.freeze(victim);
+  } else {
+    way == Way::Kill ? group_.kill(victim) : group_.close(victim);
+  }
+  group_.listen(draw_length());
+  way == Way::Stop ? group_.thaw(victim) : group_.start(victim);
+  return done;
+}
 
 Disturbance OrdinaryFaults::interrupt() {
   const std::vector<int> victims = draw_victims();

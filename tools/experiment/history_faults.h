@@ -14,7 +14,7 @@
 namespace coordkit::experiment {
 
 struct FaultTally {
-  uint64_t kills = 0, stops = 0, closes = 0, hand_overs = 0, set_backs = 0, copies = 0;
+  uint64_t kills = 0, stops = 0, closes = 0, hand_overs = 0, remotes = 0, set_backs = 0, copies = 0;
 };
 
 // Within the fault model: nothing may come of them.
@@ -35,6 +35,7 @@ class OrdinaryFaults {
   void resume(Way way, int id);
   Disturbance interrupt();
   Disturbance hand_over();
+  Disturbance interrupt_remote();
 
   HistoryGroup& group_;
   Dice& dice_;

@@ -25,18 +25,43 @@ void copy_directory(const std::filesystem::path& from, const std::filesystem::pa
 HistoryGroup::HistoryGroup(const HistoryOptions& options, const std::filesystem::path& data, const std::filesystem::path& log)
     : options_(options),
       data_(data),
-      processes_(data_, log, kCopy,
+      processes_(data_, log, kCopy + kNodes,  // the last ones: where members listen for remotes
                  [this](int from, const std::string& event, const nlohmann::json& report) { hear(from, event, report); }) {
   if (options_.beyond) {
     wires_.emplace(kCopy, kNodes);
     mend();
   }
   for (int id = 1; id <= kNodes; ++id) start(id);
+  for (const int place : remotes()) start(place);
 }
 
-void HistoryGroup::start(int id) { start(id, id); }
+std::vector<int> HistoryGroup::remotes() const {
+  std::vector<int> places;
+  for (uint64_t i = 1; i <= options_.remotes && !options_.beyond; ++i) places.push_back(kCopy + static_cast<int>(i));
+  return places;
+}
+
+void HistoryGroup::start(int id) {
+  if (id <= kNodes) return start(id, id);
+  std::vector<std::string> words = {"--gateways"};
+  const std::vector<std::string>& addresses = processes_.addresses();
+  words.insert(words.end(), addresses.begin() + kCopy, addresses.end());
+  start_process(id, id, std::move(words));
+}
 
 void HistoryGroup::start(int place, int id) {
+  std::vector<std::string> words;
+  const std::vector<std::string>& addresses = processes_.addresses();
+  if (place != id) words.insert(words.end(), {"--listen", addresses.at(static_cast<size_t>(place) - 1)});
+  if (!remotes().empty()) words.insert(words.end(), {"--remotes", addresses.at(static_cast<size_t>(kCopy + place) - 1)});
+  if (wires_) {
+    words.emplace_back("--doors");
+    for (int member = 1; member <= kNodes; ++member) words.push_back(wires_->door(place, member));
+  }
+  start_process(place, id, std::move(words));
+}
+
+void HistoryGroup::start_process(int place, int id, std::vector<std::string> more) {
   places_[place] = {.runs = true};
   const std::string life = std::to_string(++lives_[id]);
   files_.push_back({data_ / ("seen-" + std::to_string(id) + "-" + life), place});
@@ -52,11 +77,7 @@ void HistoryGroup::start(int place, int id) {
                                     "--file",
                                     files_.back().file};
   if (!options_.check) words.emplace_back("--without-check");
-  if (place != id) words.insert(words.end(), {"--listen", processes_.addresses().at(static_cast<size_t>(place) - 1)});
-  if (wires_) {
-    words.emplace_back("--doors");
-    for (int member = 1; member <= kNodes; ++member) words.push_back(wires_->door(place, member));
-  }
+  words.insert(words.end(), more.begin(), more.end());
   words.emplace_back("--members");
   const std::vector<std::string>& addresses = processes_.addresses();
   words.insert(words.end(), addresses.begin(), addresses.begin() + kNodes);
@@ -112,9 +133,11 @@ void HistoryGroup::hear(int from, const std::string& event, const nlohmann::json
 
 void HistoryGroup::await_answers(const std::string& when) {
   const std::map<int, Place> before = places_;
-  for (int id = 1; id <= kNodes; ++id) {
-    processes_.need("answers to callers of member " + std::to_string(id) + " " + when, kAnswerLimit,
-                    [&] { return places_[id].answered > before.at(id).answered; });
+  std::vector<int> all = remotes();
+  for (int id = 1; id <= kNodes; ++id) all.push_back(id);
+  for (const int place : all) {
+    processes_.need("answers to callers of process " + std::to_string(place) + " " + when, kAnswerLimit,
+                    [&] { return places_[place].answered > before.at(place).answered; });
   }
 }
 

@@ -22,14 +22,16 @@
 
 namespace coordkit::experiment {
 
-inline constexpr int kCopy = kNodes + 1;  // the place of a copied directory's process; members are at the place of their id
+// The place of a copied directory's process. Members are at the place of their id, and remotes behind the copy.
+inline constexpr int kCopy = kNodes + 1;
 
 class HistoryGroup {
  public:
   // Below `data`, which it empties. With `options.beyond` the members are connected by wires that can be cut.
   HistoryGroup(const HistoryOptions& options, const std::filesystem::path& data, const std::filesystem::path& log);
 
-  void start(int id);  // in another life
+  void start(int id);                // in another life: a member, or the process of a remote at its place
+  std::vector<int> remotes() const;  // the places of processes without a replica
   void kill(int place);
   void close(int place);
   void freeze(int place);
@@ -80,6 +82,7 @@ class HistoryGroup {
 
   std::filesystem::path copy_of(int id) const { return data_ / ("copy-" + std::to_string(id)); }
   void start(int place, int id);
+  void start_process(int place, int id, std::vector<std::string> more);
   void ended(int place);
   void hear(int from, const std::string& event, const nlohmann::json& report);
   void word(int from, const std::string& sentence);

@@ -1,7 +1,8 @@
-// One member of the history experiment: a replica, and callers who read and write a few keys, take a few locks and watch, as
-// fast as they are answered. All that they see goes into a file of this life of the member, a line before each call and one
-// after it, so that a killed process leaves what it had asked for. A line "transfer ID" of its standard input asks it to hand
-// leadership over; it ends when that input does. All that the replica tells its operator is reported.
+// One member of the history experiment, or a process without a replica: a replica or a remote, and its callers. They read and
+// write a few keys, take a few locks and watch, as fast as they are answered. All that they see goes into a file of this life
+// of the member, a line before each call and one after it, so that a killed process leaves what it had asked for. A line
+// "transfer ID" of its standard input asks it to hand leadership over; it ends when that input does. All that the replica tells
+// its operator is reported.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "coordkit/keys/kv.h"
 #include "coordkit/keys/watch.h"
 #include "coordkit/operate/replica_event.h"
+#include "coordkit/remote.h"
 #include "coordkit/replica.h"
 #include "tools/experiment/roles.h"
 #include "tools/experiment/through_doors.h"
@@ -33,6 +35,7 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 
 constexpr auto kCallMax = 2s;
+constexpr auto kRemoteSilence = 400ms;  // two fifths of the sessions' TTL
 
 // Writes what callers see, in the words of docs/format-history.md. Threads: any.
 class Scribe {
@@ -107,8 +110,8 @@ class Caller {
 // Reads and writes keys.
 class KeyCaller {
  public:
-  KeyCaller(const Replica& replica, Scribe& scribe, Caller caller)
-      : kv_(replica), scribe_(scribe), caller_(std::move(caller)) {}
+  KeyCaller(const Service& service, Scribe& scribe, Caller caller)
+      : kv_(service), scribe_(scribe), caller_(std::move(caller)) {}
 
   void call_once() {
     switch (caller_.below(6)) {
@@ -194,17 +197,17 @@ class KeyCaller {
 // The session of all callers of this life, another one once it is lost. Threads: any.
 class CommonSession {
  public:
-  explicit CommonSession(Replica& replica) : replica_(replica) {}
+  explicit CommonSession(Service& service) : service_(service) {}
   std::optional<Session> get() {
     const std::lock_guard lock(mutex_);
     if (session_.phase() != SessionPhase::Lost) return session_;
-    auto opened = replica_.open_session({.ttl = 1s, .timeout = kCallMax});
+    auto opened = service_.open_session({.ttl = 1s, .timeout = kCallMax});
     if (!opened.ok()) return std::nullopt;
     return session_ = *std::move(opened);
   }
 
  private:
-  Replica& replica_;
+  Service& service_;
   std::mutex mutex_;
   Session session_;
 };
@@ -212,8 +215,8 @@ class CommonSession {
 // Takes locks and trusts them for as long as they say.
 class LockCaller {
  public:
-  LockCaller(Replica& replica, std::shared_ptr<CommonSession> sessions, Scribe& scribe, Caller caller, bool check)
-      : replica_(replica), sessions_(std::move(sessions)), scribe_(scribe), caller_(std::move(caller)), check_(check) {}
+  LockCaller(Service& service, std::shared_ptr<CommonSession> sessions, Scribe& scribe, Caller caller, bool check)
+      : service_(service), sessions_(std::move(sessions)), scribe_(scribe), caller_(std::move(caller)), check_(check) {}
 
   void call_once() {
     std::optional<Session> session = sessions_->get();
@@ -233,7 +236,7 @@ class LockCaller {
   void look() {
     const std::string lock = kPlain[caller_.below(2)];
     const uint64_t call = begin("holder", lock);
-    const auto result = replica_.holders(lock);
+    const auto result = service_.holders(lock);
     json out;
     if (result.ok()) out["token"] = result->holders.empty() ? json() : json(result->holders.front().token.value());
     scribe_.end(call, result.status(), std::move(out));
@@ -262,7 +265,7 @@ class LockCaller {
     scribe_.end(release, grant->release());
   }
 
-  Replica& replica_;
+  Service& service_;
   const std::shared_ptr<CommonSession> sessions_;
   Scribe& scribe_;
   Caller caller_;
@@ -276,17 +279,15 @@ class HistoryNode {
   explicit HistoryNode(const HistoryNodeOptions& options) : options_(options), scribe_(options.file) {}
 
   int run() {
-    auto replica = Replica::open(replica_options());
-    if (!replica.ok()) {
-      report_("refused", {{"what", "open: " + replica.status().ToString()}});
+    if (const absl::Status opened = options_.gateways.empty() ? open_replica() : open_remote(); !opened.ok()) {
+      report_("refused", {{"what", "open: " + opened.ToString()}});
       return kRefused;
     }
-    replica_ = *std::move(replica);
     begin_callers();
     callers_.emplace_back([this] { report_health(); });
     for (std::string line; std::getline(std::cin, line);) obey(line);
     over_ = true;
-    const absl::Status closed = replica_->close();  // ends what callers wait for
+    const absl::Status closed = service_->close();  // ends what callers wait for
     for (std::thread& caller : callers_) caller.join();
     if (!closed.ok()) return fail("close", closed);
     report_("bye");
@@ -294,10 +295,27 @@ class HistoryNode {
   }
 
  private:
+  absl::Status open_replica() {
+    auto replica = Replica::open(replica_options());
+    if (!replica.ok()) return replica.status();
+    replica_ = *std::move(replica);
+    service_ = replica_.get();
+    return absl::OkStatus();
+  }
+  absl::Status open_remote() {
+    auto remote =
+        Remote::open({.cluster = "history", .gateways = options_.gateways, .security = PlainText{}, .silence = kRemoteSilence});
+    if (!remote.ok()) return remote.status();
+    remote_ = *std::move(remote);
+    service_ = remote_.get();
+    return absl::OkStatus();
+  }
+
   ReplicaOptions replica_options() {
     ReplicaOptions options{.id = static_cast<uint64_t>(options_.id), .cluster = "history", .data_dir = options_.data_dir};
     for (size_t i = 0; i < options_.addresses.size(); ++i) options.members.push_back({i + 1, options_.addresses[i]});
     options.listen = options_.listen;
+    if (!options_.remotes.empty()) options.remotes = {.listen = options_.remotes, .security = PlainText{}};
     if (!options_.doors.empty()) options.parts.transport = through_doors(options_.doors);
     options.security = PlainText{};
     options.election_timeout = 200ms;
@@ -321,7 +339,7 @@ class HistoryNode {
     std::string what;
     uint64_t target = 0;
     words >> what >> target;
-    if (what != "transfer") return;
+    if (what != "transfer" || !replica_) return;
     replica_->transfer_leadership_async(target, kCallMax, [this](const absl::Status& status) {
       report_("transferred", {{"ok", status.ok()}, {"sentence", status.ToString()}});
     });
@@ -329,10 +347,10 @@ class HistoryNode {
 
   void begin_callers() {
     int number = 0;
-    const auto sessions = std::make_shared<CommonSession>(*replica_);
+    const auto sessions = std::make_shared<CommonSession>(*service_);
     for (int i = 0; i < 2; ++i) {
-      auto keys = std::make_shared<KeyCaller>(*replica_, scribe_, Caller(options_, ++number));
-      auto locks = std::make_shared<LockCaller>(*replica_, sessions, scribe_, Caller(options_, ++number), options_.check);
+      auto keys = std::make_shared<KeyCaller>(*service_, scribe_, Caller(options_, ++number));
+      auto locks = std::make_shared<LockCaller>(*service_, sessions, scribe_, Caller(options_, ++number), options_.check);
       callers_.emplace_back([this, keys] { keep_calling([&] { keys->call_once(); }); });
       callers_.emplace_back([this, locks] { keep_calling([&] { locks->call_once(); }); });
     }
@@ -347,7 +365,7 @@ class HistoryNode {
   }
 
   void watch() {
-    Watch watch(*replica_, WatchOptions::prefix("key-"));
+    Watch watch(*service_, WatchOptions::prefix("key-"));
     while (!over_) {
       const absl::StatusOr<WatchBatch> batch = watch.next(500ms);
       if (!batch.ok() && !over_ && reason_of(batch.status()) != Reason::CallTimeout) fail("watch", batch.status());
@@ -358,7 +376,7 @@ class HistoryNode {
 
   void report_health() {
     while (!over_) {
-      const Health health = replica_->health();
+      const Health health = service_->health();
       report_("health", {{"leads", health.role == raft::Role::Leader},
                          {"leader", health.leader.value()},
                          {"term", health.term.value()},
@@ -378,7 +396,9 @@ class HistoryNode {
   support::Reporter report_;
   Scribe scribe_;
   std::atomic<bool> over_{false};
-  std::unique_ptr<Replica> replica_;
+  std::unique_ptr<Replica> replica_;  // one of these two
+  std::unique_ptr<Remote> remote_;
+  Service* service_ = nullptr;  // it
   std::vector<std::thread> callers_;
 };
 

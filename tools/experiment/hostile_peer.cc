@@ -14,6 +14,7 @@ namespace coordkit::experiment {
 namespace {
 
 constexpr int kPatienceMs = 200;
+constexpr size_t kWrittenMax = 64 << 10;  // that are remembered
 
 }  // namespace
 
@@ -32,12 +33,16 @@ HostilePeer::~HostilePeer() {
 }
 
 HostilePeer::HostilePeer(HostilePeer&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), reader_(std::move(other.reader_)), sums_(std::move(other.sums_)) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      reader_(std::move(other.reader_)),
+      sums_(std::move(other.sums_)),
+      written_(std::move(other.written_)) {}
 
 bool HostilePeer::write(std::string_view bytes) {
   while (fd_ >= 0 && !bytes.empty()) {
     const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent <= 0) return false;
+    if (written_.size() < kWrittenMax) written_.append(bytes.substr(0, static_cast<size_t>(sent)));
     bytes.remove_prefix(static_cast<size_t>(sent));
   }
   return fd_ >= 0;
@@ -81,6 +86,7 @@ std::optional<Introduction> HostilePeer::shake(Introduction claim, Confirm how) 
   } else if (how == Confirm::Guess) {
     claim.proof_of_cluster = std::string(kProofBytes, 'x');
   }
+  if (how == Confirm::Prove) prove(claim, Prover::Dialer, claim.hello.cluster, {});
   if (how != Confirm::Ping) send(FrameKind::Hello, encode(claim));
   send(FrameKind::Ping);
   return *std::move(theirs);

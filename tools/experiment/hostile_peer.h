@@ -1,5 +1,5 @@
 // A connection by a peer that was never invited. It speaks the protocol as well as anyone who has read its description; it
-// does not know the cluster's id, nor the secret, if there is one.
+// does not know the secret, if there is one, nor the cluster's id, except that of the network of remotes.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,12 @@ class HostilePeer {
   // The header of such a frame, without the body that it promises.
   std::string header_of(FrameKind kind, std::string_view body);
 
-  // Sends a hello, and confirms what it claimed as well as it can. nullopt: the answer was not a hello.
-  enum class Confirm : uint8_t { Ping, Reflect, Guess };
+  // Sends a hello, and confirms what it claimed as well as it can. Prove: with the cluster's id, which the
+  // claim has. nullopt: the answer was not a hello.
+  enum class Confirm : uint8_t { Ping, Reflect, Guess, Prove };
   std::optional<Introduction> shake(Introduction claim, Confirm how);
+  // All bytes that it has written.
+  const std::string& written() const { return written_; }
   // Reads everything until the other end closes or a moment passes in silence.
   uint64_t listen();
 
@@ -45,6 +48,7 @@ class HostilePeer {
   int fd_ = -1;
   FrameReader reader_{1 << 20};
   FrameSums sums_;
+  std::string written_;
 };
 
 }  // namespace coordkit::experiment

@@ -58,6 +58,9 @@ int run(int argc, char** argv) {
   histories->add_flag("!--without-check", history.check, "holders do not ask valid(): the checker has to find the errors");
   histories->add_flag("--beyond", history.beyond,
                       "also set most directories back, or start a copied one in a cut network: replicas must report this");
+  histories->add_option("--remotes", history.remotes, "processes without a replica among the callers; none with --beyond")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 5));
   histories->add_flag("--json", history.json, "nothing on stdout but the JSON line");
   experiment::HistoryNodeOptions history_node;
   CLI::App* history_role = app.add_subcommand("history-node", "one member of history")->group("");
@@ -66,6 +69,8 @@ int run(int argc, char** argv) {
   history_role->add_option("--seed", history_node.seed)->required();
   history_role->add_option("--data", history_node.data_dir)->required();
   history_role->add_option("--listen", history_node.listen);
+  history_role->add_option("--remotes", history_node.remotes);
+  history_role->add_option("--gateways", history_node.gateways)->expected(experiment::kNodes);
   history_role->add_option("--doors", history_node.doors)->expected(experiment::kNodes);
   history_role->add_option("--file", history_node.file)->required();
   history_role->add_flag("!--without-check", history_node.check);
@@ -78,6 +83,9 @@ int run(int argc, char** argv) {
   soaking->add_option("--seconds", soak.seconds, "duration of the experiment")->capture_default_str();
   soaking->add_option("--seed", soak.seed, "seed of the random choices")->capture_default_str();
   soaking->add_option("--out", soak.out, "folder for its files")->capture_default_str();
+  soaking->add_option("--remotes", soak.remotes, "processes without a replica among the callers")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 20));
   soaking->add_flag("--careless", soak.careless, "callers forget some of their things: the experiment has to find this");
   soaking->add_flag("--json", soak.json, "nothing on stdout but the JSON line");
   experiment::SoakNodeOptions soak_node;
@@ -85,8 +93,43 @@ int run(int argc, char** argv) {
   soak_role->add_option("--id", soak_node.id)->required();
   soak_role->add_option("--seed", soak_node.seed)->required();
   soak_role->add_option("--data", soak_node.data_dir)->required();
+  soak_role->add_option("--remotes", soak_node.remotes);
+  soak_role->add_option("--gateways", soak_node.gateways)->expected(experiment::kNodes);
   soak_role->add_flag("--careless", soak_node.careless);
   soak_role->add_option("--members", soak_node.addresses)->required()->expected(experiment::kNodes);
+
+  experiment::CrowdOptions crowd;
+  CLI::App* remotes = app.add_subcommand(
+      "remotes",
+      "three processes with replicas serve very many remotes, of a few processes: figures at rest, kills, restarts, watches");
+  remotes->add_option("--remotes", crowd.remotes, "objects of the class Remote")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  remotes->add_option("--processes", crowd.processes, "processes that have them")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  remotes->add_option("--sessions", crowd.sessions, "sessions of each")->capture_default_str()->check(CLI::PositiveNumber);
+  remotes->add_option("--seconds", crowd.seconds, "duration of each measurement at rest")->capture_default_str();
+  remotes->add_option("--kills", crowd.kills, "kills of a gateway")->capture_default_str();
+  remotes->add_option("--watches", crowd.watches, "watches of one key")->capture_default_str();
+  remotes->add_option("--puts", crowd.puts, "puts a second, of all remotes")->capture_default_str()->check(CLI::PositiveNumber);
+  remotes->add_option("--out", crowd.out, "folder for its files")->capture_default_str();
+  remotes->add_flag("--json", crowd.json, "nothing on stdout but the JSON line");
+  experiment::CrowdMemberOptions crowd_member;
+  CLI::App* crowd_member_role = app.add_subcommand("crowd-member", "one member of remotes")->group("");
+  crowd_member_role->add_option("--id", crowd_member.id)->required();
+  crowd_member_role->add_option("--data", crowd_member.data_dir)->required();
+  crowd_member_role->add_option("--remotes", crowd_member.remotes)->required();
+  crowd_member_role->add_option("--remotes-max", crowd_member.remotes_max)->required();
+  crowd_member_role->add_option("--members", crowd_member.addresses)->required()->expected(experiment::kNodes);
+  experiment::CrowdProcessOptions crowd_process;
+  CLI::App* crowd_role = app.add_subcommand("crowd-process", "one process of remotes")->group("");
+  crowd_role->add_option("--first", crowd_process.first)->required();
+  crowd_role->add_option("--remotes", crowd_process.remotes)->required();
+  crowd_role->add_option("--sessions", crowd_process.sessions)->required();
+  crowd_role->add_option("--puts", crowd_process.puts)->required();
+  crowd_role->add_option("--file", crowd_process.file)->required();
+  crowd_role->add_option("--gateways", crowd_process.gateways)->required()->expected(experiment::kNodes);
 
   experiment::CatchUpOptions catch_up;
   CLI::App* catching_up =
@@ -127,6 +170,9 @@ int run(int argc, char** argv) {
   node_role->add_flag("!--without-check", node.check);
   node_role->add_flag("--reports", node.reports);
   node_role->add_option("--secret", node.secret);
+  node_role->add_option("--remotes", node.remotes);
+  node_role->add_option("--remotes-secret", node.remotes_secret);
+  node_role->add_option("--gateways", node.gateways)->expected(experiment::kNodes);
   int64_t section_ms = node.section.count();
   node_role->add_option("--section-ms", section_ms);
   CLI::App* counter_role = app.add_subcommand("counter", "the resource that the lock protects")->group("");
@@ -149,6 +195,9 @@ int run(int argc, char** argv) {
   if (restarting->parsed()) return experiment::run_restart(restart);
   if (history_role->parsed()) return experiment::run_history_node(history_node);
   if (histories->parsed()) return experiment::run_history(history);
+  if (crowd_member_role->parsed()) return experiment::run_crowd_member(crowd_member);
+  if (crowd_role->parsed()) return experiment::run_crowd_process(crowd_process);
+  if (remotes->parsed()) return experiment::run_remotes(crowd);
   if (soak_role->parsed()) return experiment::run_soak_node(soak_node);
   if (soaking->parsed()) return experiment::run_soak(soak);
   if (spoiled_role->parsed()) return experiment::run_spoiled_node(spoiled_node);

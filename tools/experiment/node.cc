@@ -1,5 +1,5 @@
-// One process of the service: a replica, a session, and a worker that reads the counter, works, and writes it back, all under
-// the lock. Ends when its standard input does.
+// One process of the service: a replica or a remote, a session, and a worker that reads the counter, works, and writes it back,
+// all under the lock. Ends when its standard input does.
 #include <condition_variable>
 #include <iostream>
 #include <memory>
@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "coordkit/remote.h"
 #include "coordkit/replica.h"
 #include "tools/experiment/counter_client.h"
 #include "tools/experiment/roles.h"
@@ -24,10 +25,9 @@ class Node {
       : options_(options), counter_(options.counter_port), random_(static_cast<unsigned>(options.id)) {}
 
   int run() {
-    auto replica = Replica::open(replica_options());
-    if (!replica.ok()) return fail("open", replica.status());
-    replica_ = *std::move(replica);
-    if (const absl::Status status = replica_->wait_ready(60s); !status.ok()) return fail("wait_ready", status);
+    const absl::Status opened = options_.gateways.empty() ? open_replica() : open_remote();
+    if (!opened.ok()) return fail("open", opened);
+    if (const absl::Status status = service_->wait_ready(60s); !status.ok()) return fail("wait_ready", status);
     report_("ready");
     std::thread worker([this] { work(); });
     std::thread reporter([this] { report_health(); });
@@ -38,7 +38,7 @@ class Node {
       over_ = true;
       changed_.notify_all();
     }
-    const absl::Status closed = replica_->close();  // ends the worker's waits
+    const absl::Status closed = service_->close();  // ends the worker's waits
     worker.join();
     reporter.join();
     if (!closed.ok()) return fail("close", closed);
@@ -47,11 +47,30 @@ class Node {
   }
 
  private:
+  absl::Status open_replica() {
+    auto replica = Replica::open(replica_options());
+    if (!replica.ok()) return replica.status();
+    replica_ = *std::move(replica);
+    service_ = replica_.get();
+    return absl::OkStatus();
+  }
+  absl::Status open_remote() {
+    RemoteOptions options{.cluster = "experiment", .gateways = options_.gateways, .security = PlainText{}};
+    if (!options_.remotes_secret.empty()) options.security = SharedSecret{options_.remotes_secret};
+    auto remote = Remote::open(std::move(options));
+    if (!remote.ok()) return remote.status();
+    remote_ = *std::move(remote);
+    service_ = remote_.get();
+    return absl::OkStatus();
+  }
+
   ReplicaOptions replica_options() {
     ReplicaOptions options{.id = static_cast<uint64_t>(options_.id), .cluster = "experiment", .data_dir = options_.data_dir};
     for (size_t i = 0; i < options_.addresses.size(); ++i) options.members.push_back({i + 1, options_.addresses[i]});
     options.security = PlainText{};
     if (!options_.secret.empty()) options.security = SharedSecret{options_.secret};
+    if (!options_.remotes.empty()) options.remotes = {.listen = options_.remotes, .security = PlainText{}};
+    if (!options_.remotes_secret.empty()) options.remotes.security = SharedSecret{options_.remotes_secret};
     options.segment_bytes = 4 << 20;
     options.on_halt = [this](const absl::Status& why) { fail("halted", why); };
     return options;
@@ -77,7 +96,7 @@ class Node {
 
   void report_health() {
     while (options_.reports && !over()) {
-      const Health health = replica_->health();
+      const Health health = service_->health();
       uint64_t voters = 0;
       for (const MemberInfo& member : health.members.members) voters += member.role == MemberInfo::Role::Voter ? 1 : 0;
       report_("health", {{"term", health.term.value()},
@@ -92,7 +111,7 @@ class Node {
     Session session;
     while (!over()) {
       if (session.phase() == SessionPhase::Lost) {
-        auto opened = replica_->open_session({.ttl = kTtl, .timeout = 5s});
+        auto opened = service_->open_session({.ttl = kTtl, .timeout = 5s});
         if (!opened.ok()) continue;
         session = *std::move(opened);
       }
@@ -116,7 +135,9 @@ class Node {
   support::Reporter report_;
   CounterClient counter_;
   std::mt19937 random_;
-  std::unique_ptr<Replica> replica_;
+  std::unique_ptr<Replica> replica_;  // one of these two
+  std::unique_ptr<Remote> remote_;
+  Service* service_ = nullptr;  // it
   std::mutex mutex_;
   std::condition_variable changed_;
   bool over_ = false;

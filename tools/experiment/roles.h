@@ -35,7 +35,10 @@ struct NodeOptions {
   bool check = true;
   bool reports = false;  // its health, twice a second
   std::chrono::milliseconds section{kSectionMax};
-  std::string secret;  // empty: PlainText
+  std::string secret;                 // empty: PlainText
+  std::string remotes;                // where it listens for remotes; empty: nowhere
+  std::vector<std::string> gateways;  // not empty: it has a remote and no replica
+  std::string remotes_secret;         // empty: PlainText
 };
 
 struct LostUpdateOptions {
@@ -77,17 +80,20 @@ struct HistoryNodeOptions {
   uint64_t seed = 1;
   std::vector<std::string> addresses;  // of members 1, 2, 3
   std::string data_dir;
-  std::string listen;              // empty: its own address
-  std::vector<std::string> doors;  // to members 1, 2, 3 (wires.h); empty: their addresses
-  std::string file;                // what its callers see
-  bool check = true;               // holders ask valid() before they say that they are inside
+  std::string listen;                 // empty: its own address
+  std::string remotes;                // where it listens for remotes; empty: nowhere
+  std::vector<std::string> gateways;  // not empty: it has a remote and no replica
+  std::vector<std::string> doors;     // to members 1, 2, 3 (wires.h); empty: their addresses
+  std::string file;                   // what its callers see
+  bool check = true;                  // holders ask valid() before they say that they are inside
 };
 
 struct HistoryOptions {
   double seconds = 60;
   uint64_t seed = 1;
   bool check = true;
-  bool beyond = false;  // also faults beyond the fault model (beyond.h)
+  bool beyond = false;   // also faults beyond the fault model (beyond.h)
+  uint64_t remotes = 2;  // processes without a replica among the callers; none with `beyond`
   bool json = false;
   std::filesystem::path out = "out";
 };
@@ -100,13 +106,46 @@ struct SoakNodeOptions {
   uint64_t seed = 1;
   std::vector<std::string> addresses;  // of members 1, 2, 3
   std::string data_dir;
-  bool careless = false;  // callers forget what they made, and keep what it was for
+  std::string remotes;                // where it listens for remotes; empty: nowhere
+  std::vector<std::string> gateways;  // not empty: it has a remote and no replica
+  bool careless = false;              // callers forget what they made, and keep what it was for
 };
 
 struct SoakOptions {
   double seconds = 120;
   uint64_t seed = 1;
+  uint64_t remotes = 1;  // processes without a replica among the callers
   bool careless = false;
+  bool json = false;
+  std::filesystem::path out = "out";
+};
+
+// remotes: very many processes without a replica, as objects of a few processes, and three members that serve them (crowd.cc).
+struct CrowdMemberOptions {
+  int id = 0;
+  std::vector<std::string> addresses;  // of members 1, 2, 3
+  std::string data_dir;
+  std::string remotes;  // where it listens for remotes
+  uint64_t remotes_max = 1024;
+};
+
+struct CrowdProcessOptions {
+  uint64_t first = 1;  // the number of its first remote
+  uint64_t remotes = 100;
+  uint64_t sessions = 10;             // of each remote
+  uint64_t puts = 50;                 // a second, of all its remotes
+  std::vector<std::string> gateways;  // of members 1, 2, 3
+  std::string file;                   // what its remotes see
+};
+
+struct CrowdOptions {
+  uint64_t remotes = 1000;
+  uint64_t processes = 10;  // of the remotes
+  uint64_t sessions = 10;   // of each remote
+  uint64_t kills = 20;      // of a gateway
+  uint64_t watches = 10'000;
+  uint64_t puts = 500;  // a second, of all remotes
+  double seconds = 20;  // of each measurement at rest
   bool json = false;
   std::filesystem::path out = "out";
 };
@@ -143,6 +182,10 @@ int run_restart(const RestartOptions& options);
 
 int run_history(const HistoryOptions& options);
 int run_history_node(const HistoryNodeOptions& options);
+
+int run_remotes(const CrowdOptions& options);
+int run_crowd_member(const CrowdMemberOptions& options);
+int run_crowd_process(const CrowdProcessOptions& options);
 
 int run_soak(const SoakOptions& options);
 int run_soak_node(const SoakNodeOptions& options);

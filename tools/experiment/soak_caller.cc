@@ -110,7 +110,7 @@ std::string SoakCaller::tidy() {
 
 absl::StatusOr<Session> SoakCaller::session() {
   if (session_.phase() == SessionPhase::Lost) {
-    auto opened = replica_.open_session({.ttl = 1s, .timeout = kAnswerMax});
+    auto opened = service_.open_session({.ttl = 1s, .timeout = kAnswerMax});
     if (!opened.ok()) return opened.status();
     session_ = *std::move(opened);
   }
@@ -161,7 +161,7 @@ void SoakCaller::optimistic() {
 
 // Whatever is refused, its keys end with the lease.
 void SoakCaller::leased() {
-  Leases leases(replica_);
+  Leases leases(service_);
   const std::string key = fresh("leased");
   if (below(2) == 0) {
     const auto lease = must(leases.grant(500ms, {}, kAnswerMax));
@@ -178,9 +178,9 @@ void SoakCaller::leased() {
 void SoakCaller::watched() {
   const std::string key = fresh("watched");
   owe([this, key] { return kv_.erase(key, {.timeout = kAnswerMax}).status(); });
-  Watch watch(replica_, WatchOptions::prefix(key));
-  const Watch observed(replica_, WatchOptions::prefix(key), [](const WatchBatch&) {});
-  const Mirror mirror(replica_, MirrorOptions::of(key), [](const MirrorSeen&, const MirrorEntries&) {});
+  Watch watch(service_, WatchOptions::prefix(key));
+  const Watch observed(service_, WatchOptions::prefix(key), [](const WatchBatch&) {});
+  const Mirror mirror(service_, MirrorOptions::of(key), [](const MirrorSeen&, const MirrorEntries&) {});
   must(watch.next(kAnswerMax));
   must(kv_.put(key, "seen", {.timeout = kAnswerMax}));
   must(watch.next(kAnswerMax));
@@ -200,7 +200,7 @@ void SoakCaller::held() {
   auto grant = must(own.acquire(lock, options));
   if (options.reentrant) must(own.acquire(lock, options));
   switch (below(4)) {
-    case 0: must(replica_.holders(lock)); break;
+    case 0: must(service_.holders(lock)); break;
     case 1: must(grant.update_value("other")); break;
     case 2: grant.release_later(); break;
     default: break;
@@ -243,13 +243,13 @@ void SoakCaller::several() {
 }
 
 void SoakCaller::brief_session() {
-  auto session = must(replica_.open_session({.ttl = 300ms, .timeout = kAnswerMax, .on_phase = [](SessionPhase) {}}));
+  auto session = must(service_.open_session({.ttl = 300ms, .timeout = kAnswerMax, .on_phase = [](SessionPhase) {}}));
   const std::string lock = fresh("brief");
   auto grant = must(session.acquire(lock, {.timeout = kAnswerMax, .delay = below(2) == 0 ? 200ms : 0ms}));
   must(kv_.put({.key = fresh("of-session"), .lease = LeaseId(session.id().value())}, {.timeout = kAnswerMax}));
   switch (below(3)) {
     case 0: must(session.close()); break;
-    case 1: must(replica_.kill_session(session.id(), kAnswerMax)); break;
+    case 1: must(service_.kill_session(session.id(), kAnswerMax)); break;
     default: break;
   }
 }
@@ -298,11 +298,11 @@ void SoakCaller::together() {
 
 void SoakCaller::counted() {
   const std::string name = fresh("counter");
-  owe([this, name] { return coordkit::Counter(replica_, name).remove(); });
-  coordkit::Counter counter(replica_, name);
+  owe([this, name] { return coordkit::Counter(service_, name).remove(); });
+  coordkit::Counter counter(service_, name);
   const Observation seen = counter.observe([](const CounterSeen&) {});
   must(counter.add(2));
-  must(IdAllocator(replica_, name, 10).next());
+  must(IdAllocator(service_, name, 10).next());
   must(counter.get());
   must(counter.remove());
 }
@@ -350,7 +350,7 @@ void SoakCaller::registered() {
   Session own = must(session());
   const std::string prefix = fresh("registry") + "/";
   owe([this, prefix] { return kv_.erase({.key = prefix, .end = prefix_end(prefix)}, {.timeout = kAnswerMax}).status(); });
-  Registry registry(replica_, prefix);
+  Registry registry(service_, prefix);
   const Mirror seen = registry.observe();
   const auto entry = must(registry.join(own, "here", {.timeout = kAnswerMax}));
   must(registry.members({.timeout = kAnswerMax}));

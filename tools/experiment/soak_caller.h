@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "coordkit/keys/kv.h"
-#include "coordkit/replica.h"
+#include "coordkit/service.h"
 #include "coordkit/session.h"
 
 namespace coordkit::experiment {
@@ -18,8 +18,8 @@ namespace coordkit::experiment {
 class SoakCaller {
  public:
   // `careless`: one key in ten is forgotten, and what it is for is kept in memory.
-  SoakCaller(Replica& replica, std::string name, uint64_t seed, bool careless)
-      : replica_(replica), kv_(replica), name_(std::move(name)), random_(seed), careless_(careless) {}
+  SoakCaller(Service& service, std::string name, uint64_t seed, bool careless)
+      : service_(service), kv_(service), name_(std::move(name)), random_(seed), careless_(careless) {}
 
   // Plays one scene. False: something in it was refused or not answered, and was owed to tidy().
   bool act();
@@ -62,7 +62,7 @@ class SoakCaller {
   void queued();
   void registered();
 
-  Replica& replica_;
+  Service& service_;
   Kv kv_;
   const std::string name_;
   std::mt19937_64 random_;

@@ -1,5 +1,5 @@
-// One member of the soak experiment: a replica, and callers who play scenes (soak_caller.h). It obeys lines of its standard
-// input and ends when that does.
+// One member of the soak experiment, or a process without a replica: a replica or a remote, and callers who play scenes
+// (soak_caller.h). It obeys lines of its standard input and ends when that does.
 //
 //   work      callers play one scene after the other
 //   rest      they end the scene they are in, give up what is left of others, and "rested" is reported
@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "coordkit/keys/key_lease.h"
+#include "coordkit/remote.h"
+#include "coordkit/replica.h"
 #include "tools/experiment/live_objects.h"
 #include "tools/experiment/roles.h"
 #include "tools/experiment/soak_caller.h"
@@ -53,19 +55,18 @@ class SoakNode {
   explicit SoakNode(const SoakNodeOptions& options) : options_(options) {}
 
   int run() {
-    auto replica = Replica::open(replica_options());
-    if (!replica.ok()) return fail("open: " + replica.status().ToString());
-    replica_ = *std::move(replica);
+    const absl::Status opened = options_.gateways.empty() ? open_replica() : open_remote();
+    if (!opened.ok()) return fail("open: " + opened.ToString());
     for (int i = 0; i < kSoakCallers; ++i) {
       const std::string name = std::to_string(options_.id) + "." + std::to_string(i);
       const uint64_t seed = options_.seed * 100 + static_cast<uint64_t>(options_.id * 10 + i);
-      callers_.emplace_back([this, name, seed] { play(SoakCaller(*replica_, name, seed, options_.careless)); });
+      callers_.emplace_back([this, name, seed] { play(SoakCaller(*service_, name, seed, options_.careless)); });
     }
     report_("opened");
     for (std::string line; std::getline(std::cin, line);) obey(line);
     set(Order::End);
     for (std::thread& caller : callers_) caller.join();
-    if (const absl::Status closed = replica_->close(); !closed.ok()) return fail("close: " + closed.ToString());
+    if (const absl::Status closed = service_->close(); !closed.ok()) return fail("close: " + closed.ToString());
     report_("bye");
     return 0;
   }
@@ -74,10 +75,26 @@ class SoakNode {
   enum class Order : uint8_t { Rest, Work, End };
   static constexpr int kSweeps = 300;
 
+  absl::Status open_replica() {
+    auto replica = Replica::open(replica_options());
+    if (!replica.ok()) return replica.status();
+    replica_ = *std::move(replica);
+    service_ = replica_.get();
+    return absl::OkStatus();
+  }
+  absl::Status open_remote() {
+    auto remote = Remote::open({.cluster = "soak", .gateways = options_.gateways, .security = PlainText{}, .silence = 400ms});
+    if (!remote.ok()) return remote.status();
+    remote_ = *std::move(remote);
+    service_ = remote_.get();
+    return absl::OkStatus();
+  }
+
   ReplicaOptions replica_options() {
     ReplicaOptions options{.id = static_cast<uint64_t>(options_.id), .cluster = "soak", .data_dir = options_.data_dir};
     for (size_t i = 0; i < options_.addresses.size(); ++i) options.members.push_back({i + 1, options_.addresses[i]});
     options.security = PlainText{};
+    if (!options_.remotes.empty()) options.remotes = {.listen = options_.remotes, .security = PlainText{}};
     options.leader_leases = true;
     options.segment_bytes = 256 << 10;  // a round has many checkpoints, and little of the log is kept: all of it is objects
     options.checkpoint_entries = 100;
@@ -127,7 +144,7 @@ class SoakNode {
 
   // Compacted history goes little by little, with every entry that comes; an erase of nothing makes no history of its own.
   void compact() {
-    Kv kv(*replica_);
+    Kv kv(*service_);
     const auto now = kv.erase("nothing");
     if (now.ok() && now->revision.value() > 0) static_cast<void>(kv.compact(now->revision));  // it may be compacted already
     for (int i = 0; i < kSweeps; ++i) static_cast<void>(kv.erase("nothing"));
@@ -137,9 +154,9 @@ class SoakNode {
   void measure() {
     RangeOperation all = RangeOperation::all();
     all.count_only = true;
-    const auto keys = Kv(*replica_).range(all);
-    const auto leases = Leases(*replica_).list();
-    const auto sessions = replica_->sessions();
+    const auto keys = Kv(*service_).range(all);
+    const auto leases = Leases(*service_).list();
+    const auto sessions = service_->sessions();
     if (!keys.ok() || !leases.ok() || !sessions.ok()) return report_("measured");  // no leader; there will be another time
     report_("measured", {{"keys", keys->count},
                          {"leases", leases->leases.size()},
@@ -147,7 +164,7 @@ class SoakNode {
                          {"objects", live_objects()},
                          {"descriptors", entries_of("/proc/self/fd")},
                          {"threads", entries_of("/proc/self/task")},
-                         {"disk", bytes_below(options_.data_dir)}});
+                         {"disk", replica_ ? bytes_below(options_.data_dir) : 0}});
   }
 
   int fail(const std::string& what) {
@@ -157,7 +174,9 @@ class SoakNode {
 
   const SoakNodeOptions options_;
   support::Reporter report_;
-  std::unique_ptr<Replica> replica_;
+  std::unique_ptr<Replica> replica_;  // one of these two
+  std::unique_ptr<Remote> remote_;
+  Service* service_ = nullptr;  // it
   std::vector<std::thread> callers_;
   std::mutex mutex_;
   std::condition_variable changed_;

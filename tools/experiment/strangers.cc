@@ -1,5 +1,6 @@
-// Three replicas at work, and hostile uninvited peers beside them (attackers.h). They must affect nothing but
-// counters: terms do not leap, no member is removed or displaced, work continues, and memory stays where it was.
+// Three replicas and a remote at work, and hostile uninvited peers beside them (attackers.h, gateway_attackers.h). They must
+// affect nothing but counters: terms do not leap, no member is removed or displaced, work continues, and memory stays where it
+// was.
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 
 #include "tools/experiment/attackers.h"
 #include "tools/experiment/counter_group.h"
+#include "tools/experiment/gateway_attackers.h"
 #include "tools/experiment/roles.h"
 
 namespace coordkit::experiment {
@@ -66,7 +68,7 @@ class Siege {
  private:
   void hear(int from, const std::string& event, const nlohmann::json& report);
   void measure();
-  std::vector<uint16_t> ports() const;
+  static std::vector<uint16_t> ports_of(const std::vector<std::string>& addresses);
   int judge(const std::map<std::string, uint64_t>& attacks);
 
   const StrangersOptions options_;
@@ -78,12 +80,15 @@ class Siege {
   std::array<uint64_t, kNodes + 1> peak_mib_{};
   uint64_t term_before_ = 0;
   uint64_t leader_before_ = 0;
-  uint64_t updates_ = 0;
+  uint64_t updates_ = 0, remote_updates_ = 0;  // of all, and of the remote
 };
 
 void Siege::hear(int from, const std::string& event, const nlohmann::json& report) {
-  if (event == "ended" && report.value("how", std::string()) == "written") ++updates_;
-  if (event != "health") return;
+  if (event == "ended" && report.value("how", std::string()) == "written") {
+    ++updates_;
+    remote_updates_ += from == CounterGroup::kRemote ? 1u : 0u;
+  }
+  if (event != "health" || from > kNodes) return;
   NodeReport& node = nodes_.at(static_cast<size_t>(from));
   node.term = report.value("term", uint64_t{0});
   node.leader = report.value("leader", uint64_t{0});
@@ -100,28 +105,34 @@ void Siege::measure() {
   }
 }
 
-std::vector<uint16_t> Siege::ports() const {
+std::vector<uint16_t> Siege::ports_of(const std::vector<std::string>& addresses) {
   std::vector<uint16_t> ports;
-  for (const std::string& address : group_.addresses()) {
+  for (const std::string& address : addresses) {
     ports.push_back(static_cast<uint16_t>(std::stoul(address.substr(address.rfind(':') + 1))));
   }
   return ports;
 }
 
 int Siege::run() {
-  CounterGroup::Arguments arguments{.counter = {}, .node = {"--reports", "--section-ms", "20"}};
-  if (options_.secret) arguments.node.insert(arguments.node.end(), {"--secret", "of the experiment, and long enough"});
+  CounterGroup::Arguments arguments{.counter = {}, .node = {"--reports", "--section-ms", "20"}, .remote = true};
+  if (options_.secret) {
+    arguments.node.insert(arguments.node.end(), {"--secret", "of the experiment, and long enough", "--remotes-secret",
+                                                 "of its remotes, and as long as that"});
+  }
   group_.start(arguments);
   group_.listen(support::in(kQuiet));
   measure();
   before_ = after_;
   term_before_ = nodes_[1].term;
   leader_before_ = nodes_[1].leader;
-  updates_ = 0;
+  updates_ = remote_updates_ = 0;
   for (NodeReport& node : nodes_) node.reports = node.without_leader = 0;
 
-  Attackers attackers("experiment", ports(), options_.seed);
+  const std::vector<uint16_t> members = ports_of(group_.addresses()), gateways = ports_of(group_.gateways());
+  Attackers attackers("experiment", members, options_.seed);
+  GatewayAttackers at_gateways("experiment", members, gateways, options_.seed);
   attackers.start();
+  at_gateways.start();
   const Deadline end = support::in(
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(options_.seconds)));
   while (support::in(0s) < end) {
@@ -129,12 +140,15 @@ int Siege::run() {
     measure();
   }
   attackers.stop();
+  at_gateways.stop();
   group_.stop();
-  return judge(attackers.counts());
+  std::map<std::string, uint64_t> attacks = attackers.counts();
+  attacks.merge(at_gateways.counts());
+  return judge(attacks);
 }
 
 int Siege::judge(const std::map<std::string, uint64_t>& attacks) {
-  bool fine = updates_ > 0 && term_before_ > 0;
+  bool fine = updates_ > 0 && remote_updates_ > 0 && term_before_ > 0;
   nlohmann::ordered_json nodes = nlohmann::json::array();
   for (size_t id = 1; id <= kNodes; ++id) {
     const NodeReport& node = nodes_[id];
@@ -170,13 +184,14 @@ int Siege::judge(const std::map<std::string, uint64_t>& attacks) {
                                     {"secret", options_.secret},
                                     {"attacks", attacks},
                                     {"updates", updates_},
+                                    {"remote_updates", remote_updates_},
                                     {"term_before", term_before_},
                                     {"leader_before", leader_before_},
                                     {"nodes", nodes},
                                     {"as_expected", fine}};
   if (!options_.json) {
-    std::printf("%lu attacks in %.0f s, %lu updates under the lock meanwhile: %s\n", made, options_.seconds, updates_,
-                fine ? "nothing came of them" : "SOMETHING CAME OF THEM");
+    std::printf("%lu attacks in %.0f s, %lu updates under the lock meanwhile, %lu of them by a remote: %s\n", made,
+                options_.seconds, updates_, remote_updates_, fine ? "nothing came of them" : "SOMETHING CAME OF THEM");
   }
   std::printf("%s\n", line.dump().c_str());
   return fine ? 0 : 1;
